@@ -1,0 +1,1 @@
+//! Number formats, exact conversions and counter-based random numbers.

@@ -1,0 +1,1 @@
+//! The typed graph: operators, shapes, gradients, sharding rules, costs and passes. Pure: runs nothing.

@@ -1,0 +1,1 @@
+//! Resolved run to processes.

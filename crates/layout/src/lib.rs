@@ -1,0 +1,1 @@
+//! The algebra of placement: meshes, layouts, duals and local boxes.

@@ -1,0 +1,1 @@
+//! Layers, losses, optimizers and models as graph builders.

@@ -1,0 +1,1 @@
+//! Storage, backends, dispatcher, executor and the lazy tensor API.

@@ -1,0 +1,1 @@
+//! The training runtime: lifecycle, data, checkpoints, metrics.

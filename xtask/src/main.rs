@@ -1,0 +1,2 @@
+//! The one entry point of Cairn.
+fn main() {}
