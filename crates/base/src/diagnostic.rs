@@ -32,7 +32,10 @@ impl SourceFile {
     /// A shared source with this name and text.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), text: text.into() })
+        Arc::new(Self {
+            name: name.into(),
+            text: text.into(),
+        })
     }
 
     /// The 1-based line and column (in characters) of a byte offset.
@@ -95,13 +98,28 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
-        Self { severity, code, message: message.into(), labels: Vec::new(), hints: Vec::new() }
+        Self {
+            severity,
+            code,
+            message: message.into(),
+            labels: Vec::new(),
+            hints: Vec::new(),
+        }
     }
 
     /// Adds a place.
     #[must_use]
-    pub fn at(mut self, source: &Arc<SourceFile>, range: Range<usize>, text: impl Into<String>) -> Self {
-        self.labels.push(Label { source: Arc::clone(source), range, text: text.into() });
+    pub fn at(
+        mut self,
+        source: &Arc<SourceFile>,
+        range: Range<usize>,
+        text: impl Into<String>,
+    ) -> Self {
+        self.labels.push(Label {
+            source: Arc::clone(source),
+            range,
+            text: text.into(),
+        });
         self
     }
 
@@ -126,11 +144,18 @@ impl Diagnostic {
             Severity::Warning => Level::WARNING,
             Severity::Note => Level::NOTE,
         };
-        let mut group = level.primary_title(self.message.as_str()).id(self.code).elements(
-            std::iter::empty::<Snippet<'_, annotate_snippets::Annotation<'_>>>(),
-        );
+        let mut group = level
+            .primary_title(self.message.as_str())
+            .id(self.code)
+            .elements(std::iter::empty::<
+                Snippet<'_, annotate_snippets::Annotation<'_>>,
+            >());
         for (index, label) in self.labels.iter().enumerate() {
-            let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let kind = if index == 0 {
+                AnnotationKind::Primary
+            } else {
+                AnnotationKind::Context
+            };
             let text = &label.source.text;
             let end = label.range.end.min(text.len());
             let range = label.range.start.min(end)..end;
@@ -139,13 +164,19 @@ impl Diagnostic {
                 annotation = annotation.label(label.text.as_str());
             }
             group = group.element(
-                Snippet::source(text.as_str()).path(label.source.name.as_str()).annotation(annotation),
+                Snippet::source(text.as_str())
+                    .path(label.source.name.as_str())
+                    .annotation(annotation),
             );
         }
         for hint in &self.hints {
             group = group.element(Level::HELP.message(hint.as_str()));
         }
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let renderer = if color {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
         renderer.render(&[group])
     }
 
