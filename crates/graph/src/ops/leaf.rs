@@ -1,0 +1,106 @@
+//! Where values come from: inputs, parameters, states and constants.
+
+use cairn_formats::DType;
+use serde::{Deserialize, Serialize};
+
+use crate::GraphError;
+use crate::error::OpError;
+use crate::op::GradCx;
+use crate::op::{Cost, InputGrads, Op};
+use crate::ops::arity;
+use crate::types::TensorType;
+
+macro_rules! leaf {
+    ($(#[$doc:meta])* $ty:ident, $name:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub struct $ty {
+            /// Unique name among leaves of this kind.
+            pub name: String,
+            /// Type of the storage.
+            #[serde(flatten)]
+            pub ty: TensorType,
+        }
+
+        impl Op for $ty {
+            fn name(&self) -> &'static str {
+                $name
+            }
+
+            fn infer(&self, inputs: &[&TensorType]) -> Result<Vec<TensorType>, OpError> {
+                arity(inputs, 0)?;
+                Ok(vec![self.ty.clone()])
+            }
+
+            fn grad(&self, _: &mut GradCx<'_>) -> Result<InputGrads, GraphError> {
+                Ok(Vec::new())
+            }
+
+            fn cost(&self, _: &[&TensorType], _: &[&TensorType]) -> Cost {
+                Cost::default()
+            }
+        }
+    };
+}
+
+leaf! {
+    /// Given by the caller at each run: tokens, a learning rate.
+    Input, "input"
+}
+leaf! {
+    /// Learned: gradients are taken with respect to it.
+    Parameter, "parameter"
+}
+leaf! {
+    /// Kept between runs but not learned: moments, caches, gradient sums.
+    State, "state"
+}
+
+/// A tensor with one value everywhere.
+///
+/// Integer dtypes take the value rounded towards zero.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fill {
+    /// The value.
+    pub value: f64,
+    /// Type of the result.
+    #[serde(flatten)]
+    pub ty: TensorType,
+}
+
+impl Op for Fill {
+    fn name(&self) -> &'static str {
+        "fill"
+    }
+
+    fn infer(&self, inputs: &[&TensorType]) -> Result<Vec<TensorType>, OpError> {
+        arity(inputs, 0)?;
+        Ok(vec![self.ty.clone()])
+    }
+
+    fn grad(&self, _: &mut GradCx<'_>) -> Result<InputGrads, GraphError> {
+        Ok(Vec::new())
+    }
+}
+
+/// `0, 1, .. len-1` as i32 `[len]`: positions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Iota {
+    /// Number of elements.
+    pub len: usize,
+}
+
+impl Op for Iota {
+    fn name(&self) -> &'static str {
+        "iota"
+    }
+
+    fn infer(&self, inputs: &[&TensorType]) -> Result<Vec<TensorType>, OpError> {
+        arity(inputs, 0)?;
+        Ok(vec![TensorType::new(DType::I32, [self.len])])
+    }
+
+    fn grad(&self, _: &mut GradCx<'_>) -> Result<InputGrads, GraphError> {
+        Ok(Vec::new())
+    }
+}
