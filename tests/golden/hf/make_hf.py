@@ -43,12 +43,12 @@ BASE = dict(vocab_size=128, hidden_size=64, num_hidden_layers=2, num_attention_h
 # pair of dimensions cannot pass.
 FAMILIES = {
     # Multi-head attention, RoPE base 10,000, epsilon 1e-5.
-    "llama2": lambda: LlamaConfig(**BASE, intermediate_size=64, num_key_value_heads=4, rms_norm_eps=1e-5,
+    "llama2": lambda: LlamaConfig(**BASE, intermediate_size=40, num_key_value_heads=4, rms_norm_eps=1e-5,
                                   rope_parameters=dict(rope_type="default", rope_theta=10000.0),
                                   tie_word_embeddings=False),
     # Grouped queries with Llama-3.1's frequency scaling. The original context is
     # small so that the few frequencies of a small head fall into all three bands.
-    "llama31": lambda: LlamaConfig(**BASE, intermediate_size=56, num_key_value_heads=2, rms_norm_eps=1e-5,
+    "llama31": lambda: LlamaConfig(**BASE, intermediate_size=40, num_key_value_heads=2, rms_norm_eps=1e-5,
                                    rope_parameters=dict(rope_type="llama3", rope_theta=500000.0, factor=8.0,
                                                         low_freq_factor=1.0, high_freq_factor=4.0,
                                                         original_max_position_embeddings=64),
@@ -61,14 +61,14 @@ FAMILIES = {
                                                         original_max_position_embeddings=256),
                                    tie_word_embeddings=True),
     # Biases on q, k and v only.
-    "qwen2_tied": lambda: Qwen2Config(**BASE, intermediate_size=56, num_key_value_heads=2, rms_norm_eps=1e-6,
+    "qwen2_tied": lambda: Qwen2Config(**BASE, intermediate_size=40, num_key_value_heads=2, rms_norm_eps=1e-6,
                                       rope_parameters=dict(rope_type="default", rope_theta=1000000.0),
                                       tie_word_embeddings=True),
     "qwen2_untied": lambda: Qwen2Config(**BASE, intermediate_size=40, num_key_value_heads=1, rms_norm_eps=1e-6,
                                         rope_parameters=dict(rope_type="default", rope_theta=1000000.0),
                                         tie_word_embeddings=False),
     # Norms on q and k per head; head width 24, not 64 / 4.
-    "qwen3": lambda: Qwen3Config(**BASE, intermediate_size=48, num_key_value_heads=2, head_dim=24,
+    "qwen3": lambda: Qwen3Config(**BASE, intermediate_size=40, num_key_value_heads=2, head_dim=24,
                                  rms_norm_eps=1e-6, rope_parameters=dict(rope_type="default", rope_theta=1000000.0),
                                  tie_word_embeddings=False),
     "qwen3_tied": lambda: Qwen3Config(**BASE, intermediate_size=40, num_key_value_heads=4, head_dim=12,
