@@ -1,1 +1,3 @@
 //! The training runtime: lifecycle, data, checkpoints, metrics.
+
+pub mod checkpoint;
