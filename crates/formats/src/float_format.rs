@@ -27,7 +27,8 @@ pub enum Specials {
 /// How a value between two neighbours of the format is rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rounding {
-    /// To the nearer neighbour, at a tie to the one whose encoding is even.
+    /// To the nearer neighbour, at a tie to the one with an even significand; where both are
+    /// odd, as among the powers of two of E8M0, to the larger (IEEE 754-2019, 4.3.1).
     NearestEven,
     /// To the neighbour nearer to zero. For E8M0 this is the floor of the binary logarithm,
     /// which is how MX derives a scale.
@@ -265,11 +266,9 @@ impl FloatFormat {
         if exponent > self.bias {
             return self.max_code() + 1;
         }
-        // The fraction above the power of two is all there is to round. At a tie the
-        // even encoding decides, not the always odd count of one.
-        let lower = (exponent + self.bias) as u64;
-        let fraction = significand & ((1 << 52) - 1);
-        round_shift(lower << 52 | fraction, 52, rounding) as u32
+        // The count of powers of two is 1, or 2 after a carry; 1 is odd, so ties go up.
+        let n = round_shift(significand, 52, rounding) as i32;
+        (exponent + self.bias + n - 1) as u32
     }
 
     const fn min_exponent(&self) -> i32 {

@@ -171,9 +171,9 @@ fn beyond(values: &[(u32, f64)]) -> f64 {
     }
 }
 
-/// The encoding nearest to a positive `x` by search, ties to the even encoding; one past
+/// The encoding nearest to a positive `x` by search, ties to the even significand; one past
 /// the largest if `x` is nearer to what would follow it.
-fn nearest(values: &[(u32, f64)], x: f64) -> u32 {
+fn nearest(dtype: DType, values: &[(u32, f64)], x: f64) -> u32 {
     let last_code = values[values.len() - 1].0;
     let next = beyond(values);
     let above = values.partition_point(|(_, v)| *v < x);
@@ -191,6 +191,8 @@ fn nearest(values: &[(u32, f64)], x: f64) -> u32 {
     match down.total_cmp(&up) {
         std::cmp::Ordering::Less => lower.0,
         std::cmp::Ordering::Greater => upper.0,
+        // Among powers of two every significand is one, which is odd.
+        std::cmp::Ordering::Equal if dtype == DType::E8M0 => upper.0,
         std::cmp::Ordering::Equal => lower.0 + (lower.0 & 1),
     }
 }
@@ -199,7 +201,7 @@ fn nearest(values: &[(u32, f64)], x: f64) -> u32 {
 fn oracle(dtype: DType, values: &[(u32, f64)], x: f64, overflow: Overflow) -> u32 {
     let f = format(dtype);
     let max = values[values.len() - 1].0;
-    let magnitude = nearest(values, x.abs());
+    let magnitude = nearest(dtype, values, x.abs());
     let sign = if x < 0.0 { 1 << (f.bits() - 1) } else { 0 };
     match dtype {
         _ if magnitude <= max && !(magnitude == 0 && f.specials() == Specials::Fnuz) => {
@@ -308,9 +310,10 @@ fn truncation_and_stochastic_rounding_at_the_edges() {
     let scale = format(DType::E8M0);
     assert_eq!(scale.encode(0.0, TowardZero, Saturate), 0);
     assert_eq!(scale.encode(7.99, TowardZero, Saturate), 127 + 2);
-    // Ties between powers of two go to the even encoding, in either direction.
+    // Ties between powers of two go up, whichever encoding is even.
     assert_eq!(scale.encode(1.5, NearestEven, Saturate), 128);
-    assert_eq!(scale.encode(3.0, NearestEven, Saturate), 128);
+    assert_eq!(scale.encode(3.0, NearestEven, Saturate), 129);
+    assert_eq!(scale.encode(2.999, NearestEven, Saturate), 128);
 }
 
 #[test]
