@@ -296,7 +296,7 @@ fn place(
         }
         buffer_of.insert(id, buffers.len());
         buffers.push(Buffer {
-            bytes: align(value.ty.bytes()),
+            bytes: align(value.ty.bytes().max(1)),
             first: value.node.0 as usize,
             last: roots.last[index],
             scope: graph.scope_path(value.scope).to_owned(),

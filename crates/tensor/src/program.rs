@@ -1,0 +1,277 @@
+//! A graph compiled for a dispatcher: compile once, run many times.
+
+#[expect(
+    unsafe_code,
+    reason = "operands of a step are disjoint pieces of one arena"
+)]
+mod arena;
+mod compile;
+mod profile;
+
+use std::time::Instant;
+
+use cairn_graph::memory::{MemoryPlan, Storage};
+use cairn_graph::{Graph, ValueId};
+
+use crate::backend::{Dispatcher, Kernel, Signature};
+use crate::buffer::Buffer;
+use crate::error::TensorError;
+use crate::host::HostTensor;
+use crate::store::Store;
+use crate::threads::Pool;
+
+pub use profile::Span;
+
+/// How a program is compiled and run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProgramOptions {
+    /// Check every float result of every node and name the first non-finite one.
+    pub detect_anomaly: bool,
+}
+
+/// Where an operand is at run time.
+#[derive(Clone, Debug)]
+struct Place {
+    storage: Storage,
+    strides: Option<Vec<usize>>,
+    /// Offset of the first element in bytes, for slices.
+    offset: usize,
+}
+
+/// One kernel call.
+#[derive(Debug)]
+struct Step {
+    node: usize,
+    kernel: Box<dyn Kernel>,
+    backend: String,
+    fallback: bool,
+    signature: Signature,
+    /// `None` where the input is computed in place.
+    inputs: Vec<Option<Place>>,
+    outputs: Vec<Place>,
+    scratch: Option<usize>,
+}
+
+/// A compiled graph with its arena.
+#[derive(Debug)]
+pub struct Program {
+    graph: Graph,
+    steps: Vec<Step>,
+    plan: MemoryPlan,
+    places: Vec<Place>,
+    options: ProgramOptions,
+    arena: Option<Buffer>,
+    /// Position in the store of each leaf value, valid for one store generation.
+    bindings: Vec<Option<usize>>,
+    bound: Option<u64>,
+}
+
+/// Which kernel runs a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelChoice {
+    /// Operator name.
+    pub op: String,
+    /// Scope path.
+    pub scope: String,
+    /// Kernel name.
+    pub kernel: String,
+    /// Backend name.
+    pub backend: String,
+    /// Not the first backend's.
+    pub fallback: bool,
+}
+
+impl Program {
+    /// Chooses kernels and plans memory. Nothing is allocated before the first run.
+    ///
+    /// # Errors
+    /// When the graph is malformed or an operator has no kernel.
+    pub fn compile(
+        graph: Graph,
+        dispatcher: &Dispatcher,
+        options: ProgramOptions,
+    ) -> Result<Self, TensorError> {
+        compile::compile(graph, dispatcher, options)
+    }
+
+    /// The graph it was compiled from.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// The memory plan.
+    #[must_use]
+    pub fn plan(&self) -> &MemoryPlan {
+        &self.plan
+    }
+
+    /// Which kernel runs each node that needs one.
+    #[must_use]
+    pub fn kernels(&self) -> Vec<KernelChoice> {
+        let choice = |step: &Step| {
+            let node = &self.graph.nodes()[step.node];
+            KernelChoice {
+                op: node.op.name().to_owned(),
+                scope: self.graph.scope_path(node.scope).to_owned(),
+                kernel: step.kernel.name().to_owned(),
+                backend: step.backend.clone(),
+                fallback: step.fallback,
+            }
+        };
+        self.steps.iter().map(choice).collect()
+    }
+
+    /// Runs all nodes on the leaves in `store`, updating states in place.
+    ///
+    /// # Errors
+    /// When a leaf is missing or of another type, or a kernel fails.
+    pub fn run(&mut self, store: &mut Store, pool: &Pool) -> Result<(), TensorError> {
+        self.run_inner(store, pool, None)
+    }
+
+    /// As [`Program::run`], appending a span per node to `spans`.
+    ///
+    /// # Errors
+    /// As [`Program::run`].
+    pub fn run_profiled(
+        &mut self,
+        store: &mut Store,
+        pool: &Pool,
+        spans: &mut Vec<Span>,
+    ) -> Result<(), TensorError> {
+        self.run_inner(store, pool, Some(spans))
+    }
+
+    /// Replaces the options.
+    pub fn set_options(&mut self, options: ProgramOptions) {
+        self.options = options;
+    }
+
+    fn run_inner(
+        &mut self,
+        store: &mut Store,
+        pool: &Pool,
+        mut spans: Option<&mut Vec<Span>>,
+    ) -> Result<(), TensorError> {
+        if self.bound != Some(store.generation()) {
+            self.bind(store)?;
+        }
+        if self.arena.is_none() {
+            let bytes = self.plan.arena_bytes;
+            self.arena = Some(Buffer::zeroed(bytes).ok_or(TensorError::OutOfMemory { bytes })?);
+        }
+        let Some(arena) = &self.arena else {
+            return Ok(());
+        };
+        for step in &self.steps {
+            let started = Instant::now();
+            let result = arena::run_step(step, arena, store, &self.bindings, pool);
+            result.map_err(|error| self.kernel_error(step, error.0))?;
+            if let Some(spans) = spans.as_deref_mut() {
+                spans.push(profile::span(&self.graph, step, started, Instant::now()));
+            }
+            if self.options.detect_anomaly {
+                self.check_finite(step, arena, store)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy of the result `name` of the last run.
+    ///
+    /// # Errors
+    /// When there is no such result, or nothing has run.
+    pub fn output(&self, store: &Store, name: &str) -> Result<HostTensor, TensorError> {
+        let value = self
+            .graph
+            .output(name)
+            .ok_or_else(|| TensorError::NoOutput {
+                name: name.to_owned(),
+            })?;
+        self.read(store, value)
+            .ok_or_else(|| TensorError::NoOutput {
+                name: name.to_owned(),
+            })
+    }
+
+    /// A copy of a scalar result as f64.
+    ///
+    /// # Errors
+    /// When there is no such result, or it is no scalar.
+    pub fn output_scalar(&self, store: &Store, name: &str) -> Result<f64, TensorError> {
+        let values = self.output(store, name)?.to_f64()?;
+        values
+            .first()
+            .copied()
+            .ok_or_else(|| TensorError::NoOutput {
+                name: name.to_owned(),
+            })
+    }
+
+    fn read(&self, store: &Store, value: ValueId) -> Option<HostTensor> {
+        let arena = self.arena.as_ref()?;
+        let bytes = arena::bytes_of(
+            &self.places[value.0 as usize],
+            self.graph.ty(value),
+            arena,
+            store,
+            &self.bindings,
+        )?;
+        HostTensor::from_bytes(self.graph.ty(value).clone(), bytes).ok()
+    }
+
+    fn bind(&mut self, store: &Store) -> Result<(), TensorError> {
+        let mut bindings = vec![None; self.graph.values().len()];
+        for kind in ["input", "parameter", "state"] {
+            for (name, value) in self.graph.leaves(kind) {
+                let expected = self.graph.ty(value);
+                let position = store.position(name);
+                let found = position.map(|position| store.at(position).ty());
+                if found != Some(expected) {
+                    return Err(TensorError::Binding {
+                        kind: kind.to_owned(),
+                        name: name.to_owned(),
+                        expected: expected.clone(),
+                        found: found.map_or_else(|| "nothing".to_owned(), ToString::to_string),
+                    });
+                }
+                bindings[value.0 as usize] = position;
+            }
+        }
+        self.bindings = bindings;
+        self.bound = Some(store.generation());
+        Ok(())
+    }
+
+    fn kernel_error(&self, step: &Step, message: String) -> TensorError {
+        let node = &self.graph.nodes()[step.node];
+        TensorError::Kernel {
+            op: node.op.name().to_owned(),
+            scope: self.graph.scope_path(node.scope).to_owned(),
+            signature: step.signature.describe(),
+            kernel: format!("{} of {}", step.kernel.name(), step.backend),
+            message,
+        }
+    }
+
+    fn check_finite(&self, step: &Step, arena: &Buffer, store: &Store) -> Result<(), TensorError> {
+        let node = &self.graph.nodes()[step.node];
+        for (output, (place, ty)) in step.outputs.iter().zip(&step.signature.outputs).enumerate() {
+            let Some(bytes) = arena::bytes_of(place, ty, arena, store, &self.bindings) else {
+                continue;
+            };
+            if let Some((element, value)) = profile::first_non_finite(ty, bytes) {
+                return Err(TensorError::Anomaly {
+                    op: node.op.name().to_owned(),
+                    scope: self.graph.scope_path(node.scope).to_owned(),
+                    signature: step.signature.describe(),
+                    value,
+                    element,
+                    output,
+                });
+            }
+        }
+        Ok(())
+    }
+}
