@@ -1,3 +1,4 @@
 //! The training runtime: lifecycle, data, checkpoints, metrics.
 
 pub mod checkpoint;
+pub mod metrics;
