@@ -14,7 +14,6 @@ use cairn_graph::memory::{MemoryPlan, Storage};
 use cairn_graph::{Graph, ValueId};
 
 use crate::backend::{Dispatcher, Kernel, Signature};
-use crate::buffer::Buffer;
 use crate::error::TensorError;
 use crate::host::HostTensor;
 use crate::store::Store;
@@ -52,7 +51,7 @@ struct Step {
     scratch: Option<usize>,
 }
 
-/// A compiled graph with its arena.
+/// A compiled graph. Values in between live in the arena of the store it runs on.
 #[derive(Debug)]
 pub struct Program {
     graph: Graph,
@@ -60,7 +59,8 @@ pub struct Program {
     plan: MemoryPlan,
     places: Vec<Place>,
     options: ProgramOptions,
-    arena: Option<Buffer>,
+    /// Tells apart whose values the store's arena holds.
+    id: u64,
     /// Position in the store of each leaf value, valid for one store generation.
     bindings: Vec<Option<usize>>,
     bound: Option<u64>,
@@ -157,22 +157,16 @@ impl Program {
         if self.bound != Some(store.generation()) {
             self.bind(store)?;
         }
-        if self.arena.is_none() {
-            let bytes = self.plan.arena_bytes;
-            self.arena = Some(Buffer::zeroed(bytes).ok_or(TensorError::OutOfMemory { bytes })?);
-        }
-        let Some(arena) = &self.arena else {
-            return Ok(());
-        };
+        store.claim_arena(self.plan.arena_bytes, self.id)?;
         for step in &self.steps {
             let started = Instant::now();
-            let result = arena::run_step(step, arena, store, &self.bindings, pool);
+            let result = arena::run_step(step, self.id, store, &self.bindings, pool);
             result.map_err(|error| self.kernel_error(step, error.0))?;
             if let Some(spans) = spans.as_deref_mut() {
                 spans.push(profile::span(&self.graph, step, started, Instant::now()));
             }
             if self.options.detect_anomaly {
-                self.check_finite(step, arena, store)?;
+                self.check_finite(step, store)?;
             }
         }
         Ok(())
@@ -181,7 +175,7 @@ impl Program {
     /// A copy of the result `name` of the last run.
     ///
     /// # Errors
-    /// When there is no such result, or nothing has run.
+    /// When there is no such result, or another program has run on the store since.
     pub fn output(&self, store: &Store, name: &str) -> Result<HostTensor, TensorError> {
         let value = self
             .graph
@@ -210,11 +204,10 @@ impl Program {
     }
 
     fn read(&self, store: &Store, value: ValueId) -> Option<HostTensor> {
-        let arena = self.arena.as_ref()?;
         let bytes = arena::bytes_of(
             &self.places[value.0 as usize],
             self.graph.ty(value),
-            arena,
+            self.id,
             store,
             &self.bindings,
         )?;
@@ -255,10 +248,10 @@ impl Program {
         }
     }
 
-    fn check_finite(&self, step: &Step, arena: &Buffer, store: &Store) -> Result<(), TensorError> {
+    fn check_finite(&self, step: &Step, store: &Store) -> Result<(), TensorError> {
         let node = &self.graph.nodes()[step.node];
         for (output, (place, ty)) in step.outputs.iter().zip(&step.signature.outputs).enumerate() {
-            let Some(bytes) = arena::bytes_of(place, ty, arena, store, &self.bindings) else {
+            let Some(bytes) = arena::bytes_of(place, ty, self.id, store, &self.bindings) else {
                 continue;
             };
             if let Some((element, value)) = profile::first_non_finite(ty, bytes) {

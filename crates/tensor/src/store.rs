@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use cairn_graph::TensorType;
 
+use crate::buffer::Buffer;
 use crate::error::TensorError;
 use crate::host::HostTensor;
 
@@ -15,6 +16,10 @@ pub struct Store {
     names: Vec<String>,
     tensors: Vec<HostTensor>,
     generation: u64,
+    /// Memory for values in between, shared by all programs that run here.
+    arena: Option<Buffer>,
+    /// The program whose values the arena holds.
+    arena_owner: u64,
 }
 
 impl Store {
@@ -73,6 +78,28 @@ impl Store {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.tensors.iter().map(|tensor| tensor.bytes().len()).sum()
+    }
+
+    /// Bytes of the arena that programs share.
+    #[must_use]
+    pub fn arena_bytes(&self) -> usize {
+        self.arena.as_ref().map_or(0, Buffer::len)
+    }
+
+    /// An arena of at least `bytes`, now holding the values of program `owner`.
+    pub(crate) fn claim_arena(&mut self, bytes: usize, owner: u64) -> Result<(), TensorError> {
+        if self.arena.as_ref().is_none_or(|arena| arena.len() < bytes) {
+            // The old one goes first: the two need not exist at once.
+            self.arena = None;
+            self.arena = Some(Buffer::zeroed(bytes).ok_or(TensorError::OutOfMemory { bytes })?);
+        }
+        self.arena_owner = owner;
+        Ok(())
+    }
+
+    /// The arena, if it still holds the values of program `owner`.
+    pub(crate) fn arena_of(&self, owner: u64) -> Option<&Buffer> {
+        self.arena.as_ref().filter(|_| self.arena_owner == owner)
     }
 
     /// Changes whenever a tensor is added or replaced.

@@ -5,7 +5,6 @@ use cairn_graph::memory::Storage;
 
 use super::{Place, Step};
 use crate::backend::{Args, View, ViewMut};
-use crate::buffer::Buffer;
 use crate::error::KernelError;
 use crate::store::Store;
 use crate::threads::Pool;
@@ -14,10 +13,11 @@ use crate::threads::Pool;
 /// element on, or `None` for a leaf that is not bound.
 fn locate(
     place: &Place,
-    arena: &Buffer,
+    owner: u64,
     store: &Store,
     bindings: &[Option<usize>],
 ) -> Option<(*mut u8, usize)> {
+    let arena = store.arena_of(owner)?;
     let (base, total, start) = match place.storage {
         Storage::Arena { offset, bytes } => (arena.as_ptr(), offset + bytes, offset + place.offset),
         Storage::Leaf(value) => {
@@ -35,14 +35,14 @@ fn locate(
 pub(super) fn bytes_of<'a>(
     place: &Place,
     ty: &TensorType,
-    arena: &'a Buffer,
+    owner: u64,
     store: &'a Store,
     bindings: &[Option<usize>],
 ) -> Option<&'a [u8]> {
     if place.strides.is_some() {
         return None;
     }
-    let (data, len) = locate(place, arena, store, bindings)?;
+    let (data, len) = locate(place, owner, store, bindings)?;
     let bytes = ty.bytes();
     // SAFETY: in bounds by `locate`; no step runs while this borrow of the arena
     // and the store lives, so nothing writes.
@@ -52,7 +52,7 @@ pub(super) fn bytes_of<'a>(
 /// Runs one step.
 pub(super) fn run_step(
     step: &Step,
-    arena: &Buffer,
+    owner: u64,
     store: &mut Store,
     bindings: &[Option<usize>],
     pool: &Pool,
@@ -64,7 +64,7 @@ pub(super) fn run_step(
             inputs.push(None);
             continue;
         };
-        let (data, len) = locate(place, arena, store, bindings).ok_or_else(missing)?;
+        let (data, len) = locate(place, owner, store, bindings).ok_or_else(missing)?;
         let bytes = if place.strides.is_some() {
             len
         } else {
@@ -83,7 +83,7 @@ pub(super) fn run_step(
     }
     let mut outputs = Vec::with_capacity(step.outputs.len());
     for (place, ty) in step.outputs.iter().zip(&step.signature.outputs) {
-        let (data, len) = locate(place, arena, store, bindings).ok_or_else(missing)?;
+        let (data, len) = locate(place, owner, store, bindings).ok_or_else(missing)?;
         if ty.bytes() > len {
             return Err(missing());
         }
@@ -100,6 +100,7 @@ pub(super) fn run_step(
         None => &mut [],
         Some(offset) => {
             let bytes = step.kernel.scratch_bytes();
+            let arena = store.arena_of(owner).ok_or_else(missing)?;
             if offset + bytes > arena.len() {
                 return Err(missing());
             }

@@ -1,6 +1,8 @@
 //! From a graph to steps: which values are views, which kernel runs each node,
 //! where everything lives.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use cairn_graph::memory::{self, MemoryOptions, MemoryPlan, Storage};
 use cairn_graph::ops::{Assign, Broadcast, Reshape, Slice, Transpose, is_leaf};
 use cairn_graph::{Graph, Node, ValueId};
@@ -8,6 +10,9 @@ use cairn_graph::{Graph, Node, ValueId};
 use super::{Place, Program, ProgramOptions, Step};
 use crate::backend::{Dispatched, Dispatcher, Operand, Signature};
 use crate::error::TensorError;
+
+/// Names programs, so that a store knows whose values its arena holds. Reaches no result.
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 /// Strides and offset of a value inside the storage of another.
 #[derive(Clone, Debug)]
@@ -96,7 +101,7 @@ pub(super) fn compile(
         plan,
         places,
         options,
-        arena: None,
+        id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         bindings: Vec::new(),
         bound: None,
     })
