@@ -286,12 +286,12 @@ impl FloatFormat {
         (1 << (self.exponent_bits + self.mantissa_bits)) - 1
     }
 
-    const fn sign_bit(&self) -> u32 {
+    pub(crate) const fn sign_bit(&self) -> u32 {
         1 << (self.exponent_bits + self.mantissa_bits)
     }
 
     /// The encoding of the largest finite value.
-    const fn max_code(&self) -> u32 {
+    pub(crate) const fn max_code(&self) -> u32 {
         match self.specials {
             Specials::Ieee => self.magnitude_mask() - self.mantissa_mask() - 1,
             Specials::NanOnly | Specials::Scale => self.magnitude_mask() - 1,
@@ -310,7 +310,7 @@ impl FloatFormat {
     }
 
     /// The encoding of a NaN that is given as the bits of an f64.
-    const fn nan_code(&self, bits: u64) -> u32 {
+    pub(crate) const fn nan_code(&self, bits: u64) -> u32 {
         let sign = if bits >> 63 == 1 { self.sign_bit() } else { 0 };
         match self.specials {
             Specials::Ieee => {

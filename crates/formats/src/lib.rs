@@ -3,6 +3,7 @@
 mod dtype;
 mod float_format;
 mod half_float;
+mod nearest;
 mod packed;
 mod philox;
 
@@ -13,5 +14,5 @@ pub use half_float::{
     bf16_from_f32, bf16_from_f32_stochastic, bf16_slice_from_f32, bf16_slice_to_f32, bf16_to_f32,
     f16_from_f32, f16_slice_from_f32, f16_slice_to_f32, f16_to_f32,
 };
-pub use packed::{PackError, pack_from_f32, unpack_to_f32};
+pub use packed::{PackError, pack_from_f32, pack_from_f32_stochastic, unpack_to_f32};
 pub use philox::{Philox, Stream, scope_hash};

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::dtype::DType;
 use crate::float_format::{FloatFormat, Overflow, Rounding};
+use crate::nearest::NearestEncoder;
 
 /// Why a slice cannot be packed or unpacked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -17,6 +18,14 @@ pub enum PackError {
     DType {
         /// The dtype asked for.
         dtype: DType,
+    },
+    /// There is not one random word per element.
+    #[error("{n_elements} elements take as many random words, not {found}")]
+    Random {
+        /// The number of elements.
+        n_elements: usize,
+        /// The random words given.
+        found: usize,
     },
     /// The bytes are more or fewer than the elements need.
     #[error("{n_elements} elements of {dtype} take {expected} bytes, not {found}")]
@@ -60,8 +69,8 @@ pub fn unpack_to_f32(dtype: DType, src: &[u8], dst: &mut [f32]) -> Result<(), Pa
     Ok(())
 }
 
-/// Encodes f32 values as packed elements of `dtype`; unused bits of the last byte are zero.
-/// `rounding` gives the rounding of each element by its index.
+/// Encodes f32 values as packed elements of `dtype`, rounded to nearest with ties to even
+/// as [`FloatFormat::encode`] does; unused bits of the last byte are zero.
 ///
 /// # Errors
 /// [`PackError::DType`], and [`PackError::Length`] unless `dst.len()` is
@@ -70,22 +79,64 @@ pub fn pack_from_f32(
     dtype: DType,
     src: &[f32],
     dst: &mut [u8],
-    rounding: impl Fn(usize) -> Rounding,
     overflow: Overflow,
 ) -> Result<(), PackError> {
     let format = check(dtype, dst.len(), src.len())?;
+    if let Some(encoder) = NearestEncoder::new(&format, overflow) {
+        pack(dtype, src.iter().map(|x| encoder.encode(*x)), dst);
+    } else {
+        let encode = |x: &f32| format.encode_f32(*x, Rounding::NearestEven, overflow);
+        pack(dtype, src.iter().map(encode), dst);
+    }
+    Ok(())
+}
+
+/// Encodes f32 values as packed elements of `dtype`, each rounded stochastically with its
+/// own word of `random`, as [`Rounding::Stochastic`] describes.
+///
+/// # Errors
+/// As [`pack_from_f32`], and [`PackError::Random`] unless there is one word per element.
+pub fn pack_from_f32_stochastic(
+    dtype: DType,
+    src: &[f32],
+    random: &[u32],
+    dst: &mut [u8],
+    overflow: Overflow,
+) -> Result<(), PackError> {
+    let format = check(dtype, dst.len(), src.len())?;
+    if random.len() != src.len() {
+        return Err(PackError::Random {
+            n_elements: src.len(),
+            found: random.len(),
+        });
+    }
+    let codes = src
+        .iter()
+        .zip(random)
+        .map(|(x, word)| format.encode_f32(*x, Rounding::Stochastic(*word), overflow));
+    pack(dtype, codes, dst);
+    Ok(())
+}
+
+/// Writes encodings one after the other.
+#[inline(always)]
+fn pack(dtype: DType, codes: impl Iterator<Item = u32>, dst: &mut [u8]) {
     let bits = dtype.bits();
+    if bits == 8 {
+        for (byte, code) in dst.iter_mut().zip(codes) {
+            *byte = code as u8;
+        }
+        return;
+    }
     dst.fill(0);
-    for (i, x) in src.iter().enumerate() {
+    for (i, code) in codes.enumerate() {
         let (byte, shift) = place(i, bits);
-        let code = format.encode_f32(*x, rounding(i), overflow) as u16;
-        let [low, high] = (code << shift).to_le_bytes();
+        let [low, high] = ((code as u16) << shift).to_le_bytes();
         dst[byte] |= low;
         if let Some(next) = dst.get_mut(byte + 1) {
             *next |= high;
         }
     }
-    Ok(())
 }
 
 /// The byte in which element `i` begins, and at which of its bits.
@@ -117,8 +168,6 @@ fn check(dtype: DType, n_bytes: usize, n_elements: usize) -> Result<FloatFormat,
 mod tests {
     use super::*;
 
-    const NEAREST: fn(usize) -> Rounding = |_| Rounding::NearestEven;
-
     fn small() -> impl Iterator<Item = DType> {
         DType::ALL
             .into_iter()
@@ -130,25 +179,11 @@ mod tests {
         // fp4: 0.5 is code 1, -6 is code 15. fp6 E3M2: 0.0625 is code 1, -28 is code 63.
         let mut bytes = [0xff; 2];
         let values = [0.5, -6.0, 1.0];
-        pack_from_f32(
-            DType::F4E2M1,
-            &values,
-            &mut bytes,
-            NEAREST,
-            Overflow::Saturate,
-        )
-        .unwrap();
+        pack_from_f32(DType::F4E2M1, &values, &mut bytes, Overflow::Saturate).unwrap();
         assert_eq!(bytes, [0xf1, 0x02]);
         let mut bytes = [0xff; 3];
         let values = [0.0625, -28.0, 0.0, 0.125];
-        pack_from_f32(
-            DType::F6E3M2,
-            &values,
-            &mut bytes,
-            NEAREST,
-            Overflow::Saturate,
-        )
-        .unwrap();
+        pack_from_f32(DType::F6E3M2, &values, &mut bytes, Overflow::Saturate).unwrap();
         assert_eq!(bytes, [0b1100_0001, 0b0000_1111, 0b0000_1000]);
     }
 
@@ -162,7 +197,7 @@ mod tests {
                 let codes: Vec<u32> = (0..n).map(|i| i * 5 % (1 << dtype.bits())).collect();
                 let values: Vec<f32> = codes.iter().map(|c| format.decode_f32(*c)).collect();
                 let mut bytes = vec![0; dtype.bytes(values.len())];
-                pack_from_f32(dtype, &values, &mut bytes, NEAREST, Overflow::NonSaturate).unwrap();
+                pack_from_f32(dtype, &values, &mut bytes, Overflow::NonSaturate).unwrap();
                 let mut back = vec![0.0; values.len()];
                 unpack_to_f32(dtype, &bytes, &mut back).unwrap();
                 for (a, b) in values.iter().zip(&back) {
@@ -186,8 +221,7 @@ mod tests {
             "3 elements of f4e2m1 take 2 bytes, not 3"
         );
         let mut bytes = [0; 1];
-        let error = pack_from_f32(DType::F6E2M3, &out, &mut bytes, NEAREST, Overflow::Saturate)
-            .unwrap_err();
+        let error = pack_from_f32(DType::F6E2M3, &out, &mut bytes, Overflow::Saturate).unwrap_err();
         assert_eq!(
             error.to_string(),
             "3 elements of f6e2m3 take 3 bytes, not 1"
@@ -195,20 +229,25 @@ mod tests {
     }
 
     #[test]
-    fn each_element_has_its_own_rounding() {
+    fn each_element_has_its_own_random_word() {
         // 2.5 lies midway between 2 and 3 in E2M1.
         let mut bytes = [0; 1];
-        let rounding = |i| Rounding::Stochastic([0, 1 << 31][i]);
-        pack_from_f32(
-            DType::F4E2M1,
-            &[2.5; 2],
-            &mut bytes,
-            rounding,
-            Overflow::Saturate,
-        )
-        .unwrap();
+        let (dtype, words) = (DType::F4E2M1, [0, 1 << 31]);
+        pack_from_f32_stochastic(dtype, &[2.5; 2], &words, &mut bytes, Overflow::Saturate).unwrap();
         let mut out = [0.0; 2];
-        unpack_to_f32(DType::F4E2M1, &bytes, &mut out).unwrap();
+        unpack_to_f32(dtype, &bytes, &mut out).unwrap();
         assert_eq!(out, [2.0, 3.0]);
+        let error = pack_from_f32_stochastic(
+            dtype,
+            &[2.5; 2],
+            &words[1..],
+            &mut bytes,
+            Overflow::Saturate,
+        );
+        let expected = PackError::Random {
+            n_elements: 2,
+            found: 1,
+        };
+        assert_eq!(error, Err(expected));
     }
 }

@@ -94,7 +94,8 @@ const fn mix(mut x: u64) -> u64 {
 /// The random numbers of one (seed, step, scope), indexed by element.
 ///
 /// Fills take the index of their first element: a tensor filled in pieces, by any number
-/// of threads, holds the same bits as one filled at once.
+/// of threads, holds the same bits as one filled at once. Fills are inlined, so that a caller
+/// compiled for a wider instruction set runs them there; the bits are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stream {
     generator: Philox,
@@ -124,11 +125,13 @@ impl Stream {
     }
 
     /// Fills `out` with random bits for elements `first..first + out.len()`.
+    #[inline(always)]
     pub fn fill_bits(&self, first: u64, out: &mut [u32]) {
         self.for_each_batch(first, out, |words, out| *out = *words);
     }
 
     /// Fills `out` with numbers uniform in [low, high) for elements `first..`.
+    #[inline(always)]
     pub fn fill_uniform(&self, first: u64, out: &mut [f32], low: f32, high: f32) {
         let range = high - low;
         // The sum may round up to `high`, which is outside.
@@ -143,6 +146,7 @@ impl Stream {
     /// Fills `out` with normal numbers of this mean and standard deviation for elements
     /// `first..`. Only additions, multiplications, divisions and square roots are used, which
     /// IEEE 754 defines to the bit, so the numbers are the same on every machine.
+    #[inline(always)]
     pub fn fill_normal(&self, first: u64, out: &mut [f32], mean: f32, std: f32) {
         let (mean, std) = (f64::from(mean), f64::from(std));
         self.for_each_batch(first, out, |words, out| {
