@@ -62,17 +62,26 @@ impl Module {
 }
 
 impl Resolved {
-    /// `<workspace>/<work_group>/<user_name>/<exp_name>`, as written.
+    /// `<workspace>/<work_group>/<user_name>/<exp_name>`, joined as paths are:
+    /// an absolute part starts anew.
     #[must_use]
     pub fn root_path(&self) -> String {
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        [
-            text(&self.workspace),
-            text(&self.work_group),
-            text(&self.user_name),
-            text(&self.exp_name),
-        ]
-        .join("/")
+        let mut path = String::new();
+        for part in [
+            &self.workspace,
+            &self.work_group,
+            &self.user_name,
+            &self.exp_name,
+        ] {
+            let part = part.as_str().unwrap_or_default();
+            if part.starts_with('/') {
+                path.clear();
+            } else if !path.is_empty() && !path.ends_with('/') {
+                path.push('/');
+            }
+            path.push_str(part);
+        }
+        path
     }
 
     /// The run directory; nothing is created here.

@@ -18,6 +18,10 @@ impl Files for SystemFiles {
         std::fs::read(path)
     }
 
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
     fn list(&self, directory: &Path) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(directory) else {
             return Vec::new();

@@ -241,6 +241,16 @@ impl Value {
         }
     }
 
+    /// [`Self::type_name`] with its article: `an integer`, `text`, `null`.
+    #[must_use]
+    pub fn described(&self) -> String {
+        match self.type_name() {
+            name @ ("null" | "text") => name.to_owned(),
+            name @ "integer" => format!("an {name}"),
+            name => format!("a {name}"),
+        }
+    }
+
     /// The value as JSON. Integers beyond 64 bits, dates, infinities and NaN,
     /// which JSON lacks, become text.
     #[must_use]

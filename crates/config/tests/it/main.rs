@@ -1,0 +1,5 @@
+//! The configuration pipeline from outside: parity with the reference, wrong
+//! input, robustness.
+
+mod fixture;
+mod parity;
