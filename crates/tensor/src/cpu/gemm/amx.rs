@@ -1,0 +1,131 @@
+//! The bf16 kernel for AMX: 32 x 32 in four tiles.
+//!
+//! The tile registers have no stable intrinsics, so the instructions are written out.
+//! Layout of a tile and of its configuration: Intel SDM volume 1, chapter 18.
+
+#![expect(
+    unsafe_code,
+    reason = "SIMD kernels and the disjoint parts of a result"
+)]
+
+use std::arch::asm;
+
+use super::tile::{Panels, Tile};
+
+/// `tmm0..3` hold 2 x 2 tiles of `C`, `tmm4..5` two of `A`, `tmm6..7` two of `B`.
+/// `tdpbf16ps` multiplies exactly, rounds each sum to nearest even and takes denormal
+/// numbers as zero.
+#[derive(Debug)]
+pub(super) struct AmxBf16;
+
+/// The 64 bytes `ldtilecfg` reads: palette 1, each tile 16 rows of 64 bytes.
+#[repr(C, align(64))]
+struct TileConfig {
+    palette: u8,
+    start_row: u8,
+    reserved: [u8; 14],
+    bytes_per_row: [u16; 16],
+    rows: [u8; 16],
+}
+
+static CONFIG: TileConfig = TileConfig {
+    palette: 1,
+    start_row: 0,
+    reserved: [0; 14],
+    bytes_per_row: [64, 64, 64, 64, 64, 64, 64, 64, 0, 0, 0, 0, 0, 0, 0, 0],
+    rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
+};
+
+impl Tile for AmxBf16 {
+    type Packed = u16;
+    type Acc = f32;
+    const NAME: &'static str = "amx_bf16";
+    const MR: usize = 32;
+    const NR: usize = 32;
+    const KU: usize = 32;
+    const PANELS: Panels = Panels::Pairs;
+
+    unsafe fn begin() {
+        // SAFETY: the processor has AMX by contract; `CONFIG` is a valid configuration
+        // of 64 bytes. Nothing else in the program uses the tile registers.
+        unsafe {
+            asm!("ldtilecfg [{0}]", in(reg) &raw const CONFIG, options(nostack, readonly));
+        }
+    }
+
+    unsafe fn end() {
+        // SAFETY: the processor has AMX by contract.
+        unsafe { asm!("tilerelease", options(nostack, nomem)) }
+    }
+
+    unsafe fn run(
+        k: usize,
+        a: *const u16,
+        a_stride: usize,
+        b: *const u16,
+        acc: *mut f32,
+        ld: usize,
+        load: bool,
+    ) {
+        let ld_bytes = ld * 4;
+        // SAFETY: `acc` is 32 rows of 32 elements `ld` apart: four tiles of 16 rows of
+        // 64 bytes. `a` is 32 rows of `k` elements `a_stride` apart, `b` has two tiles
+        // of 1024 bytes for each 32 terms. The instructions only touch these and the
+        // tile registers, which no other code uses between `begin` and `end`.
+        unsafe {
+            let low = acc.add(16 * ld);
+            if load {
+                asm!(
+                    "tileloadd tmm0, [{c} + {ld}]",
+                    "tileloadd tmm1, [{c} + {ld} + 64]",
+                    "tileloadd tmm2, [{d} + {ld}]",
+                    "tileloadd tmm3, [{d} + {ld} + 64]",
+                    c = in(reg) acc, d = in(reg) low, ld = in(reg) ld_bytes,
+                    options(nostack, readonly),
+                );
+            } else {
+                asm!(
+                    "tilezero tmm0",
+                    "tilezero tmm1",
+                    "tilezero tmm2",
+                    "tilezero tmm3",
+                    options(nostack, nomem),
+                );
+            }
+            asm!(
+                "test {blocks}, {blocks}",
+                "jz 3f",
+                "2:",
+                "tileloadd tmm4, [{a} + {sa}]",
+                "tileloadd tmm6, [{b} + {sb}]",
+                "tileloadd tmm7, [{b} + {sb} + 1024]",
+                "tdpbf16ps tmm0, tmm4, tmm6",
+                "tileloadd tmm5, [{a1} + {sa}]",
+                "tdpbf16ps tmm1, tmm4, tmm7",
+                "tdpbf16ps tmm2, tmm5, tmm6",
+                "tdpbf16ps tmm3, tmm5, tmm7",
+                "add {a}, 64",
+                "add {a1}, 64",
+                "add {b}, 2048",
+                "dec {blocks}",
+                "jnz 2b",
+                "3:",
+                blocks = inout(reg) k / 32 => _,
+                a = inout(reg) a => _,
+                a1 = inout(reg) a.add(16 * a_stride) => _,
+                b = inout(reg) b => _,
+                sa = in(reg) a_stride * 2,
+                sb = in(reg) 64usize,
+                options(nostack, readonly),
+            );
+            asm!(
+                "tilestored [{c} + {ld}], tmm0",
+                "tilestored [{c} + {ld} + 64], tmm1",
+                "tilestored [{d} + {ld}], tmm2",
+                "tilestored [{d} + {ld} + 64], tmm3",
+                c = in(reg) acc, d = in(reg) low, ld = in(reg) ld_bytes,
+                options(nostack),
+            );
+        }
+    }
+}

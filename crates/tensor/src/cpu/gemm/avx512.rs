@@ -1,0 +1,160 @@
+//! The kernels for AVX-512: f32, and pairs of bf16 with `vdpbf16ps`; both 12 x 32.
+
+#![expect(
+    unsafe_code,
+    reason = "SIMD kernels and the disjoint parts of a result"
+)]
+
+use std::arch::x86_64::*;
+
+use super::tile::{Panels, Tile};
+
+const MR: usize = 12;
+const NR: usize = 32;
+
+/// f32: 24 registers of accumulators, two for `B`, one for an element of `A`.
+#[derive(Debug)]
+pub(super) struct Avx512F32;
+
+impl Tile for Avx512F32 {
+    type Packed = f32;
+    type Acc = f32;
+    const NAME: &'static str = "avx512_f32";
+    const MR: usize = MR;
+    const NR: usize = NR;
+    const KU: usize = 1;
+    const PANELS: Panels = Panels::Outer;
+
+    unsafe fn run(
+        k: usize,
+        a: *const f32,
+        _: usize,
+        b: *const f32,
+        acc: *mut f32,
+        ld: usize,
+        load: bool,
+    ) {
+        // SAFETY: by the contract of `run`.
+        unsafe { kernel_f32(k, a, b, acc, ld, load) }
+    }
+}
+
+/// bf16: as for f32, with a pair of terms in each 32-bit lane. `vdpbf16ps` multiplies
+/// exactly, rounds each sum to nearest even and takes denormal numbers as zero.
+#[derive(Debug)]
+pub(super) struct Avx512Bf16;
+
+impl Tile for Avx512Bf16 {
+    type Packed = u16;
+    type Acc = f32;
+    const NAME: &'static str = "avx512_bf16";
+    const MR: usize = MR;
+    const NR: usize = NR;
+    const KU: usize = 32;
+    const PANELS: Panels = Panels::Pairs;
+
+    unsafe fn run(
+        k: usize,
+        a: *const u16,
+        a_stride: usize,
+        b: *const u16,
+        acc: *mut f32,
+        ld: usize,
+        load: bool,
+    ) {
+        // SAFETY: by the contract of `run`.
+        unsafe { kernel_bf16(k, a, a_stride, b, acc, ld, load) }
+    }
+}
+
+type Sums = [[__m512; 2]; MR];
+
+/// # Safety
+/// The processor has AVX-512; rows of `acc` have 32 elements when `load` is set.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn start(acc: *const f32, ld: usize, load: bool) -> Sums {
+    let mut sum = [[_mm512_setzero_ps(); 2]; MR];
+    if load {
+        for (i, sum) in sum.iter_mut().enumerate() {
+            // SAFETY: by contract.
+            *sum = [0, 16].map(|j| unsafe { _mm512_loadu_ps(acc.add(i * ld + j)) });
+        }
+    }
+    sum
+}
+
+/// # Safety
+/// The processor has AVX-512; rows of `acc` have 32 elements.
+#[target_feature(enable = "avx512f")]
+#[inline]
+unsafe fn finish(sum: &Sums, acc: *mut f32, ld: usize) {
+    for (i, sum) in sum.iter().enumerate() {
+        // SAFETY: by contract.
+        unsafe {
+            _mm512_storeu_ps(acc.add(i * ld), sum[0]);
+            _mm512_storeu_ps(acc.add(i * ld + 16), sum[1]);
+        }
+    }
+}
+
+/// # Safety
+/// The processor has AVX-512; the rest as [`Tile::run`].
+#[target_feature(enable = "avx512f")]
+unsafe fn kernel_f32(k: usize, a: *const f32, b: *const f32, acc: *mut f32, ld: usize, load: bool) {
+    // SAFETY: row `i` of `acc` has 32 elements, `a` is `[k][12]`, `b` is `[k][32]`.
+    unsafe {
+        let mut sum = start(acc, ld, load);
+        for p in 0..k {
+            let b = [0, 16].map(|j| _mm512_loadu_ps(b.add(p * NR + j)));
+            for (i, sum) in sum.iter_mut().enumerate() {
+                let a = _mm512_set1_ps(*a.add(p * MR + i));
+                sum[0] = _mm512_fmadd_ps(a, b[0], sum[0]);
+                sum[1] = _mm512_fmadd_ps(a, b[1], sum[1]);
+            }
+        }
+        finish(&sum, acc, ld);
+    }
+}
+
+/// # Safety
+/// The processor has `AVX512_BF16`; the rest as [`Tile::run`].
+#[target_feature(enable = "avx512f,avx512bf16")]
+unsafe fn kernel_bf16(
+    k: usize,
+    a: *const u16,
+    a_stride: usize,
+    b: *const u16,
+    acc: *mut f32,
+    ld: usize,
+    load: bool,
+) {
+    // SAFETY: row `i` of `acc` has 32 elements, row `i` of `a` has `k`, and each block
+    // of 32 terms of `b` is two tiles of 16 rows of 16 pairs.
+    unsafe {
+        let mut sum = start(acc, ld, load);
+        for block in 0..k / 32 {
+            let b = b.add(block * 1024);
+            let a = a.add(block * 32);
+            for pair in 0..16 {
+                let b =
+                    [0, 512].map(|tile| bits(_mm512_loadu_si512(b.add(tile + pair * 32).cast())));
+                for (i, sum) in sum.iter_mut().enumerate() {
+                    let a = a.add(i * a_stride + pair * 2).cast::<i32>();
+                    let a = bits(_mm512_set1_epi32(a.read_unaligned()));
+                    sum[0] = _mm512_dpbf16_ps(sum[0], a, b[0]);
+                    sum[1] = _mm512_dpbf16_ps(sum[1], a, b[1]);
+                }
+            }
+        }
+        finish(&sum, acc, ld);
+    }
+}
+
+/// The same register seen as bf16.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn bits(x: __m512i) -> __m512bh {
+    // SAFETY: both types are 512 bits without invalid patterns.
+    unsafe { std::mem::transmute::<__m512i, __m512bh>(x) }
+}
