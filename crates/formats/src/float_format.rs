@@ -347,19 +347,17 @@ const fn normalise(x: f64) -> (u64, i32) {
 
 /// `value / 2^shift`, rounded to an integer. `shift` must not be negative.
 const fn round_shift(value: u64, shift: i32, rounding: Rounding) -> u64 {
-    // Fixed point with 64 bits after the point, and whether bits beyond it are set.
-    let wide = (value as u128) << 64;
-    let (fixed, sticky) = if shift < 128 {
-        (wide >> shift, wide & ((1 << shift) - 1) != 0)
+    const HALF: u64 = 1 << 63;
+    // Fixed point with 64 bits after the point. Bits beyond those are lost only when the
+    // leading one of the 53 is far below the half, so that no tie is mistaken.
+    let fixed = if shift < 128 {
+        ((value as u128) << 64) >> shift
     } else {
-        (0, value != 0)
+        0
     };
     let (whole, fraction) = ((fixed >> 64) as u64, fixed as u64);
-    const HALF: u64 = 1 << 63;
     let up = match rounding {
-        Rounding::NearestEven => {
-            fraction > HALF || (fraction == HALF && (sticky || whole & 1 == 1))
-        }
+        Rounding::NearestEven => fraction > HALF || (fraction == HALF && whole & 1 == 1),
         Rounding::TowardZero => false,
         // A carry out of adding the random word to the fraction, as hardware does it.
         Rounding::Stochastic(random) => (fraction >> 32) + random as u64 > u32::MAX as u64,
