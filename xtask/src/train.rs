@@ -1,0 +1,97 @@
+//! `cargo xtask train`: checks an experiment and becomes the engine that runs it.
+
+use cairn_base::Diagnostic;
+use cairn_launch::request::{Command, Train};
+
+use crate::context::{Context, Failure, Result};
+use crate::engine::{self, Start};
+use crate::experiment::{self, ExperimentArgs, POST_TRAINER, PRE_TRAINER};
+
+/// Train a model as an experiment file says
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "cargo xtask train [pretrain] --exp FILE [OPTIONS] [KEY=VALUE | --KEY VALUE]...",
+    after_help = "Examples:\n  cargo xtask train --exp configs/experiments/quickstart.yaml\n  \
+        cargo xtask train --exp configs/experiments/quickstart.yaml --resume\n  \
+        cargo xtask train --exp configs/experiments/quickstart.yaml lr=1.0e-3 exp_name=slower"
+)]
+pub(crate) struct Args {
+    /// What kind of training
+    #[arg(value_enum, default_value = "pretrain", hide_default_value = true)]
+    stage: Stage,
+    #[command(flatten)]
+    experiment: ExperimentArgs,
+    /// Go on from the newest complete checkpoint of the run
+    #[arg(long)]
+    resume: bool,
+    /// Print what would be started, as a shell script or as JSON, and start nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Write a Chrome trace of this many steps
+    #[arg(long, value_name = "STEPS", value_parser = clap::value_parser!(u32).range(1..))]
+    profile: Option<u32>,
+    /// Stop at the first operator whose result is NaN or infinite, and name it
+    #[arg(long)]
+    detect_anomaly: bool,
+    /// Where to train
+    #[arg(long, value_enum, default_value = "cpu")]
+    device: Device,
+    /// Threads of the CPU engine; results do not depend on it (also: `CAIRN_THREADS`)
+    #[arg(long, value_name = "N", value_parser = crate::args::at_least_one)]
+    threads: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Stage {
+    /// From the beginning, or from a checkpoint
+    Pretrain,
+    /// Fine-tuning of a finished model
+    Posttrain,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Device {
+    Cpu,
+}
+
+pub(crate) fn run(args: Args, context: &Context) -> Result {
+    let module = match args.stage {
+        Stage::Pretrain => PRE_TRAINER,
+        Stage::Posttrain => POST_TRAINER,
+    };
+    let resolved = args.experiment.resolve(context, module)?;
+    let experiment = experiment::for_engine(&resolved)?;
+    if args.stage == Stage::Posttrain {
+        let diagnostic = Diagnostic::error("train::stage", "the native engine has no post-training yet")
+            .hint("use `cargo xtask train pretrain`, which trains from the beginning or from a checkpoint");
+        return Err(Failure::wrong(diagnostic));
+    }
+    let command = Command::Train(Box::new(Train {
+        experiment,
+        resume: args.resume,
+        device: match args.device {
+            Device::Cpu => "cpu".to_owned(),
+        },
+        profile: args.profile,
+        detect_anomaly: args.detect_anomaly,
+    }));
+    let start = Start {
+        threads: args.threads,
+        env: experiment::environment(&resolved)?,
+    };
+    if !args.dry_run {
+        return engine::become_engine(context, "train", command, start);
+    }
+    let plan = engine::plan(context, "train", command, start)?;
+    let printed = if context.json() {
+        plan.to_json()
+    } else {
+        plan.to_shell()
+    };
+    context.print(&printed.map_err(|error| {
+        Failure::failed(Diagnostic::error(
+            "train::plan",
+            format!("the plan cannot be printed: {error}"),
+        ))
+    })?)
+}
