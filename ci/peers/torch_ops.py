@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Time single PyTorch operators on the CPU: what Cairn's kernels are held against.
 
-Prints one JSON object to stdout: per case the best and the median time, and
-GFLOP/s or GB/s of the best. `--list` prints the names, `-k TEXT` selects.
+Prints one JSON object to stdout: per case the best and the median time, the
+least CPU time of all threads, and GFLOP/s or GB/s of the best. `--list` prints the names, `-k TEXT` selects.
 """
 
 import argparse
@@ -14,14 +14,15 @@ import time
 
 
 def timed(call, seconds, min_runs):
-    """Times of repeated calls in ms, after two calls to warm up."""
+    """Wall and CPU times of repeated calls in ms, after two calls to warm up."""
     call(), call()
-    runs, end = [], time.perf_counter() + seconds
-    while len(runs) < min_runs or time.perf_counter() < end:
-        begin = time.perf_counter()
+    wall, cpu, end = [], [], time.perf_counter() + seconds
+    while len(wall) < min_runs or time.perf_counter() < end:
+        begin, cpu_begin = time.perf_counter(), time.process_time()
         call()
-        runs.append((time.perf_counter() - begin) * 1e3)
-    return runs
+        wall.append((time.perf_counter() - begin) * 1e3)
+        cpu.append((time.process_time() - cpu_begin) * 1e3)
+    return wall, cpu
 
 
 def matmul_cases(torch, dtype, tag):
@@ -145,9 +146,9 @@ def main():
         return
     results = []
     for name, flops, moved, make in cases:
-        runs = timed(make(), args.seconds, args.runs)
+        runs, cpu = timed(make(), args.seconds, args.runs)
         entry = {"case": name, "best_ms": round(min(runs), 4),
-                 "median_ms": round(statistics.median(runs), 4), "runs": len(runs)}
+                 "median_ms": round(statistics.median(runs), 4), "best_cpu_ms": round(min(cpu), 4), "runs": len(runs)}
         if flops:
             entry["best_gflops"] = round(flops / min(runs) / 1e6, 1)
         if moved:
