@@ -9,7 +9,6 @@ pub mod experiment;
 mod layers;
 mod parameters;
 mod relations;
-mod relations_model;
 mod schema;
 mod support;
 pub mod table;

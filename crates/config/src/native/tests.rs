@@ -9,6 +9,7 @@ use crate::yaml;
 
 mod mistakes;
 mod presets;
+mod shipped;
 mod typed;
 
 /// The smallest experiment that is right, as a preset would hold it.

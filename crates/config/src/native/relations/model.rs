@@ -2,9 +2,9 @@
 
 use cairn_base::Diagnostic;
 
-use super::entries::Entries;
-use super::layers;
-use super::relations::contradiction;
+use super::contradiction;
+use crate::native::entries::Entries;
+use crate::native::layers;
 
 /// Fills in derived sizes and reports contradictions.
 pub(super) fn check(entries: &mut Entries, found: &mut Vec<Diagnostic>) {
