@@ -8,7 +8,7 @@ use super::check::a;
 use super::entries::{Entries, mark_key};
 use super::table::{Field, field};
 use super::values;
-use crate::value::{Kind, Map, Value};
+use crate::value::{Kind, Map, Origin, Value, Via};
 
 /// What a name of another program means here.
 #[derive(Clone, Copy, Debug)]
@@ -187,8 +187,9 @@ pub(super) fn apply(map: &Map, entries: &mut Entries, found: &mut Vec<Diagnostic
     }
 }
 
-/// Sets a parameter from a foreign name, unless the same file also writes the
-/// native name with another value: which one is meant is then unknown.
+/// Sets a parameter from a foreign name. The native name wins when it stands on
+/// the command line; where both were set on purpose and differ, which one is
+/// meant is unknown.
 fn take(
     row: &'static Field,
     json: Json,
@@ -197,22 +198,23 @@ fn take(
     entries: &mut Entries,
     found: &mut Vec<Diagnostic>,
 ) {
-    let same_file = entries
-        .origin(row.name)
-        .is_some_and(|origin| origin.source == value.origin.source);
-    if same_file && entries.json(row.name) != Some(&json) {
-        let message = format!("`{key}` and `{}` contradict each other", row.name);
-        let diagnostic = mark_key(
-            value,
-            Diagnostic::error("config::contradiction", message),
-            "",
-        );
-        found.push(
-            entries
-                .mark(row.name, diagnostic, "")
-                .hint(format!("keep `{}` alone", row.name)),
-        );
-        return;
+    if let Some(native) = entries.origin(row.name)
+        && entries.json(row.name) != Some(&json)
+    {
+        let typed = |origin: &Origin| origin.via == Via::CommandLine;
+        let on_purpose = native.source == value.origin.source || native.replaced.is_some();
+        match (typed(native), typed(&value.origin)) {
+            (true, false) => return,
+            (false, true) => {}
+            _ if on_purpose => {
+                let message = format!("`{key}` and `{}` contradict each other", row.name);
+                let error = Diagnostic::error("config::contradiction", message);
+                let error = entries.mark(row.name, mark_key(value, error, ""), "");
+                found.push(error.hint(format!("keep `{}` alone", row.name)));
+                return;
+            }
+            _ => {}
+        }
     }
     let message = format!(
         "`{key}` is read as `{}: {}`",

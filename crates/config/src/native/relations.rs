@@ -10,6 +10,7 @@ use super::layers;
 use super::values::yaml_text;
 
 mod data;
+mod family;
 mod model;
 mod schedule;
 
@@ -21,6 +22,7 @@ pub(super) fn check(entries: &mut Entries, ranks: usize, found: &mut Vec<Diagnos
     evaluation(entries, found);
     data::check(entries, found);
     scaling(entries, found);
+    dropout(entries, found);
     checkpoints(entries, found);
     expand_layers(entries);
 }
@@ -112,6 +114,24 @@ fn evaluation(entries: &Entries, found: &mut Vec<Diagnostic>) {
         found.push(
             contradiction(entries, message, &["data.validation_fraction", "eval_interval"])
                 .hint("write `eval_interval: 0` to never evaluate, or `validation_fraction: 0.05` in `data`"),
+        );
+    }
+}
+
+/// The fused attention never holds the probabilities that would be dropped.
+fn dropout(entries: &Entries, found: &mut Vec<Diagnostic>) {
+    if entries
+        .float("attention_dropout")
+        .is_some_and(|probability| probability > 0.0)
+    {
+        let message = "the native engine drops no attention weights";
+        found.push(
+            marked(
+                entries,
+                Diagnostic::error("config::unsupported", message),
+                &["attention_dropout"],
+            )
+            .hint("write `attention_dropout: 0.0`; `hidden_dropout` is there"),
         );
     }
 }

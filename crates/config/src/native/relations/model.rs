@@ -2,14 +2,14 @@
 
 use cairn_base::Diagnostic;
 
-use super::contradiction;
+use super::{contradiction, family};
 use crate::native::entries::Entries;
 use crate::native::layers;
 
 /// Fills in derived sizes and reports contradictions.
 pub(super) fn check(entries: &mut Entries, found: &mut Vec<Diagnostic>) {
     heads(entries, found);
-    family(entries, found);
+    family::check(entries, found);
     rope(entries, found);
     latent(entries, found);
     experts(entries, found);
@@ -85,70 +85,6 @@ fn heads(entries: &mut Entries, found: &mut Vec<Diagnostic>) {
             )
             .hint("rotary positions need an even `kv_channels`"),
         );
-    }
-}
-
-/// What each family is, so that a preset cannot name one and describe another.
-fn family(entries: &Entries, found: &mut Vec<Diagnostic>) {
-    let Some(family) = entries.text("architecture") else {
-        return;
-    };
-    let has_experts = matches!(
-        family,
-        "mixtral" | "qwen3_moe" | "deepseek_v2" | "deepseek_v3" | "gpt_oss"
-    );
-    let latent = matches!(family, "deepseek_v2" | "deepseek_v3");
-    let wanted = [
-        ("add_qkv_bias", family == "qwen2", family != "gpt_oss"),
-        (
-            "qk_layernorm",
-            matches!(family, "qwen3" | "qwen3_moe"),
-            !latent,
-        ),
-        ("add_bias_linear", family == "gpt_oss", true),
-        ("multi_latent_attention", latent, true),
-        (
-            "moe_router_enable_expert_bias",
-            family == "deepseek_v3",
-            true,
-        ),
-    ];
-    for (name, wanted, decided) in wanted {
-        if decided && entries.json(name).is_some() && entries.flag(name) != wanted {
-            let message = format!(
-                "`architecture: {family}` does not go with `{name}: {}`",
-                !wanted
-            );
-            let mut diagnostic = contradiction(entries, message, &[name, "architecture"])
-                .hint(format!("write `{name}: {wanted}`"));
-            if let Some(other) = family_with(name, !wanted) {
-                diagnostic = diagnostic.hint(format!("or `architecture: {other}`"));
-            }
-            found.push(diagnostic);
-        }
-    }
-    if entries.json("num_experts").is_some() && entries.is_set("num_experts") != has_experts {
-        let (message, hint) = if has_experts {
-            (
-                format!("`architecture: {family}` needs experts"),
-                "write `num_experts`",
-            )
-        } else {
-            (
-                format!("`architecture: {family}` has no experts"),
-                "remove `num_experts`, or write `architecture: mixtral` or `qwen3_moe`",
-            )
-        };
-        found.push(contradiction(entries, message, &["num_experts", "architecture"]).hint(hint));
-    }
-}
-
-/// The dense family that a flag is the mark of.
-fn family_with(name: &str, set: bool) -> Option<&'static str> {
-    match (name, set) {
-        ("add_qkv_bias", true) => Some("qwen2"),
-        ("qk_layernorm", true) => Some("qwen3"),
-        _ => None,
     }
 }
 

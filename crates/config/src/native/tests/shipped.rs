@@ -157,3 +157,28 @@ fn a_mistake_on_the_command_line_is_shown_there() {
         rendered(&diagnostics)
     );
 }
+
+#[test]
+fn what_is_typed_last_wins_over_foreign_names_and_presets() {
+    let precision = |experiment: &str, overrides: &[&str]| {
+        let (native, diagnostics) = run(experiment, overrides);
+        let codes: Vec<&str> = diagnostics
+            .iter()
+            .map(|diagnostic| diagnostic.code)
+            .collect();
+        (native.map(|native| native.training.precision), codes)
+    };
+    // tiny_resume.yaml says `precision: f32`.
+    assert_eq!(
+        precision("tiny_resume.yaml", &["fp16=true"]),
+        (Some(Precision::F16), vec!["config::foreign-name"])
+    );
+    assert_eq!(
+        precision("tiny_resume.yaml", &["fp16=true", "precision=f64"]),
+        (None, vec!["config::contradiction"])
+    );
+    assert_eq!(
+        precision("tiny_resume.yaml", &["precision=f64"]),
+        (Some(Precision::F64), vec![])
+    );
+}
