@@ -14,6 +14,7 @@ mod prometheus;
 mod tensorboard;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use jsonl::JsonLines;
 pub use prometheus::Endpoint;
 pub use tensorboard::EventWriter;
+pub use trace::Trace;
 
 /// File of [`StepMetrics`] and [`EvalMetrics`] in the run directory.
 pub const METRICS_NAME: &str = "metrics.jsonl";
