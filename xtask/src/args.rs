@@ -14,13 +14,20 @@ const OVERRIDES: &str = "overrides";
 
 /// The arguments as text; anything else is wrong use.
 pub(crate) fn utf8(args: impl Iterator<Item = OsString>) -> Result<Vec<String>, Failure> {
-    args.map(|arg| {
-        arg.into_string().map_err(|arg| {
-            let message = format!("the argument {} is not UTF-8", arg.display());
-            Failure::wrong(Diagnostic::error("xtask::utf8", message))
+    let mut args = args.peekable();
+    let program = args.next();
+    // Cargo names the subcommand again when it starts a program called `cargo-xtask`.
+    args.next_if(|arg| arg == "xtask");
+    program
+        .into_iter()
+        .chain(args)
+        .map(|arg| {
+            arg.into_string().map_err(|arg| {
+                let message = format!("the argument {} is not UTF-8", arg.display());
+                Failure::wrong(Diagnostic::error("xtask::utf8", message))
+            })
         })
-    })
-    .collect()
+        .collect()
 }
 
 /// The same command line with the overrides last, behind `--`. Unchanged for

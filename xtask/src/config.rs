@@ -74,9 +74,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
         Command::Show(args) => show(&args, context),
         Command::Check(args) => check(&args, context),
         Command::Diff(args) => diff(&args, context),
-        Command::Schema(SchemaArgs {}) => {
-            context.print_json(&cairn_config::native::schema())
-        }
+        Command::Schema(SchemaArgs {}) => context.print_json(&cairn_config::native::schema()),
     }
 }
 

@@ -67,6 +67,14 @@ impl Failure {
         Self::wrong_input(vec![diagnostic])
     }
 
+    /// Failed, and the user knows.
+    pub(crate) fn told() -> Self {
+        Self {
+            diagnostics: Vec::new(),
+            code: 1,
+        }
+    }
+
     /// Shows the messages on stderr and gives the exit code.
     pub(crate) fn report(&self, format: FormatArg) -> ExitCode {
         show(&self.diagnostics, format);

@@ -4,6 +4,7 @@
 
 mod args;
 mod bench;
+mod ci;
 mod ckpt;
 mod completions;
 mod config;
@@ -14,6 +15,9 @@ mod engine;
 mod experiment;
 mod plan;
 mod report;
+mod table;
+mod test;
+mod tidy;
 mod train;
 
 use std::process::ExitCode;
@@ -58,6 +62,9 @@ enum Command {
     Report(report::Args),
     Plan(plan::Args),
     Bench(bench::Args),
+    Test(test::Args),
+    Tidy(tidy::Args),
+    Ci(ci::Args),
     Doctor(doctor::Args),
     Completions(completions::Args),
 }
@@ -72,6 +79,9 @@ impl Command {
             Self::Report(args) => report::run(args, context),
             Self::Plan(args) => plan::run(args, context),
             Self::Bench(args) => bench::run(args, context),
+            Self::Test(args) => test::run(args, context),
+            Self::Tidy(args) => tidy::run(args, context),
+            Self::Ci(args) => ci::run(args, context),
             Self::Doctor(args) => doctor::run(args, context),
             Self::Completions(args) => completions::run(args, context),
         }

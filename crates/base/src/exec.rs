@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -241,6 +241,29 @@ impl Exec {
         })
     }
 
+    /// Runs it and hands over each line of its standard output as it comes,
+    /// whatever its status; its standard error is ours.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn lines(&self, mut take: impl FnMut(&str)) -> Result<ExitStatus, ExecError> {
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|source| self.start_error(source))?;
+        if let Some(pipe) = child.stdout.take() {
+            let mut pipe = io::BufReader::new(pipe);
+            let mut line = Vec::new();
+            while pipe
+                .read_until(b'\n', &mut line)
+                .is_ok_and(|length| length > 0)
+            {
+                take(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']));
+                line.clear();
+            }
+        }
+        child.wait().map_err(|source| self.start_error(source))
+    }
+
     /// Becomes this process; returns only when that fails. Signals and the
     /// exit status are the new program's from here on.
     #[must_use]
@@ -364,6 +387,16 @@ mod tests {
                 .text(),
             ""
         );
+    }
+
+    #[test]
+    fn lines_come_one_by_one_with_the_last_unfinished_one() {
+        let mut lines = Vec::new();
+        let status = sh("echo a; echo; printf b; exit 2")
+            .lines(|line| lines.push(line.to_owned()))
+            .unwrap();
+        assert_eq!(lines, ["a", "", "b"]);
+        assert_eq!(status.code(), Some(2));
     }
 
     #[test]

@@ -1,0 +1,77 @@
+//! The log in which the tests of a suite record that they were skipped.
+
+use std::path::PathBuf;
+
+use cairn_base::{Exec, FileErrorKind, env, files, skip};
+
+use crate::context::{Context, Result};
+use crate::engine;
+
+/// The log of one suite's run.
+#[derive(Debug)]
+pub(super) struct Log {
+    path: PathBuf,
+}
+
+impl Log {
+    /// An empty log.
+    pub(super) fn start(context: &Context, suite: &str) -> Result<Self> {
+        let dir = engine::target_dir(context).join("cairn-test");
+        files::create_dir_all(&dir)?;
+        let log = Self::at(dir.join(format!("{suite}.skips")));
+        files::write_atomic(&log.path, b"")?;
+        Ok(log)
+    }
+
+    /// A log at this place.
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// The process with this log as the place where its tests record skips.
+    pub(super) fn given_to(&self, exec: Exec) -> Exec {
+        exec.env(env::CAIRN_SKIP_LOG.name, &self.path)
+    }
+
+    /// Test and reason of each skip, each once, by name.
+    pub(super) fn read(&self) -> Result<Vec<(String, String)>> {
+        let text = match files::read_text(&self.path) {
+            Err(error) if error.kind == FileErrorKind::NotFound => String::new(),
+            other => other?,
+        };
+        let mut skips: Vec<_> = text
+            .lines()
+            .filter_map(skip::parse_line)
+            .map(|(test, reason)| (test.to_owned(), reason.to_owned()))
+            .collect();
+        skips.sort();
+        // A test that skips twice is one skipped test.
+        skips.dedup_by(|a, b| a.0 == b.0);
+        Ok(skips)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skips_are_read_once_each_and_sorted() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = Log::at(dir.path().join("log"));
+        assert!(log.read().unwrap().is_empty());
+        std::fs::write(
+            &log.path,
+            "cairn-skip: b: none\nnoise\ncairn-skip: a: no\ncairn-skip: b: none\n",
+        )
+        .unwrap();
+        let skips = log.read().unwrap();
+        assert_eq!(
+            skips,
+            [
+                ("a".to_owned(), "no".to_owned()),
+                ("b".to_owned(), "none".to_owned())
+            ]
+        );
+    }
+}
