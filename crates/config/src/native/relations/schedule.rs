@@ -20,6 +20,18 @@ pub(super) fn check(entries: &mut Entries, found: &mut Vec<Diagnostic>) {
             )),
         );
     }
+    if let (Some(lr), Some(start)) = (entries.float("lr"), entries.float("lr_warmup_init"))
+        && start > lr
+    {
+        let message =
+            format!("the warm-up starts at {start}, above the highest learning rate {lr}");
+        found.push(
+            contradiction(entries, message, &["lr_warmup_init", "lr"]).hint(format!(
+                "write `lr_warmup_init: {}` or less",
+                yaml_text(&Json::from(lr))
+            )),
+        );
+    }
     let iters = entries.int("train_iters");
     if !entries.is_set("lr_decay_iters")
         && entries.json("lr_decay_iters").is_some()

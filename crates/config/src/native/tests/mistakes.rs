@@ -42,6 +42,7 @@ const MISTAKES: &[(&str, &[&str], &str)] = &[
     ("min_lr_above_lr", &["config::contradiction"], "min_lr: 0.1"),
     ("warmup_longer_than_training", &["config::contradiction"], "lr_warmup_iters: 100"),
     ("warmup_longer_than_decay", &["config::contradiction"], "lr_warmup_iters: 50\nlr_decay_iters: 40"),
+    ("warmup_from_above", &["config::contradiction"], "lr_warmup_init: 0.1"),
     ("warmup_twice", &["config::contradiction"], "lr_warmup_iters: 5\nlr_warmup_fraction: 0.1"),
     ("wsd_without_length", &["config::contradiction"], "lr_decay_style: WSD"),
     ("wsd_too_long", &["config::contradiction"], "lr_decay_style: WSD\nlr_warmup_iters: 10\nlr_wsd_decay_iters: 95"),

@@ -8,7 +8,8 @@ use serde_json::Value as Json;
 use super::{BASE, check_with, merge, meta, read, rendered, right};
 use crate::native::table::{FieldKind, Section, fields};
 use crate::native::{
-    Activation, LrDecayStyle, Precision, Recompute, RopeScalingType, Tokenizer, check, trainable,
+    Activation, LrDecayStyle, Precision, Recompute, RopeScalingType, Tokenizer, check, parameters,
+    trainable,
 };
 
 #[test]
@@ -194,20 +195,49 @@ fn what_the_engine_lacks_is_refused_by_name() {
     assert!(error.message.contains("YaRN"), "{}", error.message);
 }
 
+/// The largest sizes that the rows allow stay countable.
+#[test]
+fn the_largest_model_can_be_counted() {
+    let largest = right(
+        "architecture: gpt_oss\nadd_bias_linear: true\nnum_layers: 4096\nhidden_size: 131072\n\
+         ffn_hidden_size: 1048576\nnum_attention_heads: 4096\nnum_query_groups: 4096\nkv_channels: 8192\n\
+         vocab_size: 16777216\nnum_experts: 4096\nmoe_router_topk: 4096\n\
+         moe_shared_expert_intermediate_size: 1048576\nsoftmax_type: learnable\n",
+    );
+    let count = parameters(&largest.model);
+    let experts = 3 * 131_072 * 1_048_576 * 4096 * 4096_u64;
+    assert!(
+        count.total > experts && count.total < 1 << 63,
+        "{}",
+        count.total
+    );
+}
+
 proptest! {
-    /// Whatever a value is, a parameter accepts it or says what is wrong.
+    /// Whatever values are, the parameters accept them or say what is wrong.
     #[test]
-    fn any_value_is_accepted_or_refused(index in 0..fields().count(), text in any_value()) {
-        let row = fields().nth(index).expect("an index below the count");
-        let nested: String = match row.name.split('.').collect::<Vec<_>>().as_slice() {
-            [key] => format!("{key}: {text}"),
-            [outer, key] => format!("{outer}: {{{key}: {text}}}"),
-            [outer, inner, key] => format!("{outer}: {{{inner}: {{{key}: {text}}}}}"),
-            _ => return Err(TestCaseError::fail("deeper than the table is")),
-        };
-        let (experiment, diagnostics) = check_with(&nested, 1);
+    fn any_values_are_accepted_or_refused(
+        changes in prop::collection::vec((0..fields().count(), any_value()), 1..5),
+        ranks in 1_usize..9,
+    ) {
+        let mut params = read("preset.yaml", BASE);
+        for (index, text) in changes {
+            let row = fields().nth(index).expect("an index below the count");
+            let nested = row.name.rsplit('.').fold(text, |inner, key| format!("{{{key}: {inner}}}"));
+            merge(&mut params, read("exp.yaml", &nested));
+        }
+        let mut diagnostics = Vec::new();
+        let experiment = check(&params, meta(ranks), &mut diagnostics);
         prop_assert_eq!(experiment.is_some(), !diagnostics.iter().any(cairn_base::Diagnostic::is_error));
         prop_assert!(diagnostics.iter().all(|d| d.code != "config::internal"), "{}", rendered(&diagnostics));
+        if let Some(experiment) = experiment {
+            let training = &experiment.training;
+            let micro_batches = training.num_micro_batches(ranks);
+            prop_assert!(micro_batches * training.micro_batch_size * ranks == training.global_batch_size);
+            prop_assert!(training.lr_warmup_iters < training.lr_decay_iters);
+            let count = parameters(&experiment.model);
+            prop_assert!(count.active <= count.total);
+        }
     }
 }
 
