@@ -13,6 +13,7 @@ mod platform;
 mod preset;
 pub mod resolve;
 pub mod resolved;
+pub mod show;
 pub mod substitute;
 pub mod system;
 mod traps;

@@ -36,21 +36,31 @@ pub fn merge_maps(base: &mut Map, over: Map) {
     }
 }
 
-/// Puts `new` in the place of `old`, with `old` as what it replaced.
+/// Puts `new` in the place of `old`. What `new` had replaced comes first in its
+/// history, then `old` with what that had replaced.
 pub fn replace(old: &mut Value, mut new: Value) {
     let before = std::mem::replace(old, Value::new(Kind::Null, new.origin.clone()));
-    let mut history = 0;
-    let mut next = before.origin.replaced.as_ref();
-    while let Some(value) = next {
-        history += 1;
-        next = value.origin.replaced.as_ref();
+    let mut earlier = history(new.origin.replaced.take());
+    earlier.extend(history(Some(Arc::new(before))));
+    earlier.truncate(MAX_HISTORY);
+    let mut chain = None;
+    for value in earlier.into_iter().rev() {
+        let mut value = Arc::unwrap_or_clone(value);
+        value.origin.replaced = chain;
+        chain = Some(Arc::new(value));
     }
-    let mut before = before;
-    if history >= MAX_HISTORY {
-        before.origin.replaced = None;
-    }
-    new.origin.replaced = Some(Arc::new(before));
+    new.origin.replaced = chain;
     *old = new;
+}
+
+/// The values of a chain, newest first.
+fn history(mut next: Option<Arc<Value>>) -> Vec<Arc<Value>> {
+    let mut out = Vec::new();
+    while let Some(value) = next {
+        next = value.origin.replaced.clone();
+        out.push(value);
+    }
+    out
 }
 
 #[cfg(test)]
@@ -113,7 +123,7 @@ mod tests {
             next = value.origin.replaced.clone();
         }
         assert_eq!(&seen[..3], [99, 98, 97]);
-        assert!(seen.len() <= 2 * MAX_HISTORY, "{}", seen.len());
+        assert!(seen.len() <= MAX_HISTORY + 1, "{}", seen.len());
     }
 
     fn json_value() -> impl Strategy<Value = Json> {

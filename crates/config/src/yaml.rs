@@ -12,6 +12,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use crate::value::{Kind, Map, Origin, Value};
 
+mod decode;
 pub(crate) mod scalar;
 mod tags;
 mod timestamp;
@@ -35,7 +36,7 @@ pub fn read(
     bytes: Vec<u8>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Arc<SourceFile>, Option<Value>) {
-    let text = match decode(name, bytes) {
+    let text = match decode::text(name, bytes) {
         Ok(text) => text,
         Err((source, error)) => {
             diagnostics.push(error);
@@ -53,53 +54,6 @@ pub fn read(
             (source, None)
         }
     }
-}
-
-/// Checks what a YAML text may consist of, before the parser sees it.
-fn decode(name: &str, bytes: Vec<u8>) -> Result<String, (Arc<SourceFile>, Diagnostic)> {
-    if bytes.len() > MAX_BYTES {
-        let source = SourceFile::new(name, "");
-        let message = format!(
-            "{name} has {} bytes, more than the {MAX_BYTES} a configuration may have",
-            bytes.len()
-        );
-        let error = Diagnostic::error("config::too-large", message)
-            .hint("check that this is a configuration file; keep data in files of its own");
-        return Err((source, error));
-    }
-    let text = match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            let source = SourceFile::new(name, String::from_utf8_lossy(error.as_bytes()));
-            let error = Diagnostic::error("config::not-utf8", format!("{name} is not UTF-8 text"))
-                .at(&source, at..at + 1, "first byte that is not UTF-8")
-                .hint("save the file as UTF-8");
-            return Err((source, error));
-        }
-    };
-    let text = match text.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => text,
-    };
-    if let Some((at, found)) = text.char_indices().find(|(_, c)| !printable(*c)) {
-        let source = SourceFile::new(name, text);
-        let message = format!(
-            "the character U+{:04X} may not stand in YAML",
-            u32::from(found)
-        );
-        let error = Diagnostic::error("config::yaml-syntax", message)
-            .at(&source, at..at + found.len_utf8(), "")
-            .hint("remove it, or write it as an escape in double quotes");
-        return Err((source, error));
-    }
-    Ok(text)
-}
-
-/// The characters of YAML 1.1 that PyYAML accepts.
-fn printable(c: char) -> bool {
-    matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
-        && c != '\u{feff}'
 }
 
 /// A finished value with what it costs to copy it.
@@ -221,6 +175,9 @@ impl<'a> Reader<'a> {
 
     fn syntax(&self, error: &ScanError) -> Diagnostic {
         let at = self.byte(error.marker().index());
+        if error.info().contains("recursion limit") {
+            return self.deep(at..at);
+        }
         let text = &self.source.text;
         let width = text
             .get(at..)
@@ -228,10 +185,7 @@ impl<'a> Reader<'a> {
             .map_or(0, char::len_utf8);
         let message = format!("broken YAML: {}", error.info());
         let diagnostic = self.error_at("config::yaml-syntax", message, at..at + width, "");
-        let line = text
-            .get(..at)
-            .map_or("", |before| before.rsplit('\n').next().unwrap_or_default());
-        if text.get(at..at + 1) == Some("\t") || line.trim_start_matches(' ').starts_with('\t') {
+        if error.info().contains("tab") || text.get(at..at + 1) == Some("\t") {
             diagnostic.hint("indent with spaces: YAML does not allow tabs there")
         } else {
             diagnostic.hint("check the indentation, and that every quote and bracket is closed")

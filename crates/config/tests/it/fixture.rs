@@ -28,6 +28,7 @@ impl Files for World {
     }
 
     fn list(&self, directory: &Path) -> Vec<String> {
+        let directory = directory.strip_prefix(".").unwrap_or(directory);
         let name = |path: &PathBuf| Some(path.file_name()?.to_string_lossy().into_owned());
         self.files
             .keys()

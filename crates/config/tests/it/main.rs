@@ -3,3 +3,6 @@
 
 mod fixture;
 mod parity;
+mod robust;
+mod show;
+mod wrong;
