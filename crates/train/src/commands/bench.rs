@@ -1,0 +1,32 @@
+//! `bench`: speed, beside a peer in the same run.
+
+mod gemm;
+mod train;
+
+use cairn_launch::request::{Bench, BenchSubject};
+
+use super::Context;
+use crate::error::TrainError;
+
+/// Measures and prints.
+///
+/// # Errors
+/// When the subject or the peer cannot run.
+pub fn run(context: &Context, request: &Bench) -> Result<u8, TrainError> {
+    match &request.subject {
+        BenchSubject::Train { experiment, steps } => {
+            train::run(context, request, &experiment.native, *steps)?;
+        }
+        BenchSubject::Gemm { shapes, dtypes } => {
+            gemm::run(context, request.repeats, shapes, dtypes)?
+        }
+    }
+    Ok(0)
+}
+
+/// The middle of some measurements.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,601 @@
+//! The training loop of Cairn's own engine.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use cairn_base::{Diagnostic, Progress as ProgressBar, files};
+use cairn_config::native::NativeExperiment;
+use cairn_nn::training::{OptimizerConfig, StepConfig};
+use cairn_nn::{ModelConfig, Precision};
+use cairn_tensor::cpu::Cpu;
+use cairn_tensor::cpu::isa::Isa;
+use cairn_tensor::{Pool, ProgramOptions};
+use serde_json::Value;
+
+use super::engine::StepInputs;
+use super::sample::{Sampling, generate};
+use super::scaler::LossScaler;
+use super::state::{Progress, restore, snapshot};
+use super::{Engine, convert, init, schedule};
+use crate::checkpoint::{self, CheckpointWriter, Retention};
+use crate::data::{Batches, Dataset, EvalBatches};
+use crate::error::TrainError;
+use crate::memory::peak_bytes;
+use crate::metrics::{EvalMetrics, Metrics, Sample, StepMetrics};
+use crate::runtime::{Adapter, End, Patch, Trainer};
+use crate::signals::Signals;
+use crate::{metrics, report, trace};
+
+/// Everything the native trainer is made from.
+#[derive(Clone, Debug)]
+pub struct NativeArgs {
+    /// The experiment.
+    pub experiment: NativeExperiment,
+    /// The resolved experiment as it is stored beside every artefact.
+    pub record: Value,
+    /// The same as text, for people.
+    pub record_text: String,
+    /// The checkout, where `cargo-registry` looks.
+    pub project: Option<PathBuf>,
+    /// Go on from the newest complete checkpoint.
+    pub resume: bool,
+    /// Trace this many steps.
+    pub profile: u64,
+    /// Look for non-finite values after each operator.
+    pub detect_anomaly: bool,
+    /// Threads of the engine.
+    pub threads: usize,
+    /// Instruction set of the engine.
+    pub isa: Isa,
+    /// The model.
+    pub model: ModelConfig,
+    /// Shape and dtypes of a micro batch.
+    pub step: StepConfig,
+    /// The optimizer's constants.
+    pub optimizer: OptimizerConfig,
+    /// Signals caught.
+    pub signals: Signals,
+}
+
+/// The native engine as a backend.
+#[derive(Debug)]
+pub struct NativeAdapter {
+    /// What the trainer will be made from.
+    pub args: NativeArgs,
+}
+
+impl Adapter for NativeAdapter {
+    type Args = NativeArgs;
+    type Trainer = NativeTrainer;
+
+    fn name(&self) -> &'static str {
+        "native"
+    }
+
+    fn prepare(&self) -> Result<(), TrainError> {
+        Ok(files::create_dir_all(Path::new(
+            &self.args.experiment.meta.run_dir,
+        ))?)
+    }
+
+    fn convert(&self) -> Result<NativeArgs, TrainError> {
+        Ok(self.args.clone())
+    }
+
+    fn patches(&self) -> Vec<Patch<NativeArgs>> {
+        Vec::new()
+    }
+
+    fn trainer(&self, args: NativeArgs) -> Result<NativeTrainer, TrainError> {
+        Ok(NativeTrainer { args, open: None })
+    }
+}
+
+/// The native trainer. What it holds open exists from `setup` on.
+#[derive(Debug)]
+pub struct NativeTrainer {
+    args: NativeArgs,
+    open: Option<Open>,
+}
+
+/// What a running training holds.
+#[derive(Debug)]
+struct Open {
+    engine: Engine,
+    dataset: Dataset,
+    batches: Batches,
+    evaluation: Option<EvalBatches>,
+    writer: CheckpointWriter,
+    metrics: Option<Metrics>,
+    progress: Progress,
+}
+
+impl Trainer for NativeTrainer {
+    type Args = NativeArgs;
+
+    fn args(&mut self) -> &mut NativeArgs {
+        &mut self.args
+    }
+
+    fn setup(&mut self) -> Result<(), TrainError> {
+        let args = &self.args;
+        let training = &args.experiment.training;
+        let dataset = Dataset::open(&convert::data(&args.experiment, args.project.as_deref()))?;
+        show(&dataset.notes);
+        let batches = dataset.batches(
+            training.micro_batch_size,
+            0,
+            1,
+            crate::data::Position::default(),
+        )?;
+        let evaluation = match training.eval_interval {
+            0 => None,
+            _ => {
+                dataset.eval_batches(training.micro_batch_size, 0, 1, Some(args.eval_batches()))?
+            }
+        };
+        let mut engine = Engine::new(
+            args.model.clone(),
+            args.step,
+            &args.optimizer,
+            training.num_micro_batches(1),
+            Cpu::new(args.isa, args.threads),
+            Pool::new(args.threads).map_err(|error| TrainError::Internal(error.to_string()))?,
+            ProgramOptions {
+                detect_anomaly: args.detect_anomaly,
+            },
+        )?;
+        engine.prepare()?;
+        let options = checkpoint::Options {
+            retention: Retention {
+                keep_last: training.keep_last,
+                keep_every: training.keep_every,
+            },
+            ..checkpoint::Options::default()
+        };
+        let (writer, notes) = CheckpointWriter::open(&args.run_dir().join("checkpoints"), options)?;
+        show(&notes);
+        let progress = Progress {
+            step: 0,
+            tokens: 0,
+            data: batches.position(),
+            data_fingerprint: dataset.fingerprint.clone(),
+            scaler: LossScaler::new(training),
+            seed: training.seed,
+            isa: args.isa.name().to_owned(),
+            model: args.model.clone(),
+        };
+        self.open = Some(Open {
+            engine,
+            dataset,
+            batches,
+            evaluation,
+            writer,
+            metrics: None,
+            progress,
+        });
+        Ok(())
+    }
+
+    fn init(&mut self) -> Result<(), TrainError> {
+        let args = &self.args;
+        let open = opened(&mut self.open)?;
+        let checkpoints = args.run_dir().join("checkpoints");
+        let found = match args.resume {
+            true => {
+                let (found, warnings) = checkpoint::load_latest(&checkpoints)?;
+                show(&warnings);
+                found
+            }
+            false => {
+                refuse_to_overwrite(&checkpoints)?;
+                None
+            }
+        };
+        match found {
+            Some(found) => args.restore(open, found)?,
+            None => {
+                if args.resume {
+                    say("no checkpoint to resume from: starting at step 0");
+                }
+                init::initialise(
+                    &mut open.engine.store,
+                    &args.model,
+                    args.precision(),
+                    args.experiment.training.seed,
+                )?;
+            }
+        }
+        files::write_atomic(
+            &args.run_dir().join("experiment.json"),
+            pretty(&args.record).as_bytes(),
+        )?;
+        if let Some(json) = open
+            .dataset
+            .tokenizer
+            .as_ref()
+            .map(crate::data::Tokenizer::to_json)
+            .transpose()?
+            .flatten()
+        {
+            files::write_atomic(&args.run_dir().join("tokenizer.json"), json.as_bytes())?;
+        }
+        open.metrics = Some(args.open_metrics(&open.progress)?);
+        args.announce(open);
+        Ok(())
+    }
+
+    fn train(&mut self) -> Result<End, TrainError> {
+        let args = &self.args;
+        let open = opened(&mut self.open)?;
+        let total = args.experiment.training.train_iters;
+        let bar = ProgressBar::new("training", total);
+        bar.set(open.progress.step);
+        let mut trace = args.trace(open.progress.step);
+        while open.progress.step < total {
+            let step = open.progress.step + 1;
+            trace.begin(step, &mut open.engine);
+            let metrics = args.one_step(open, step)?;
+            trace.end(step, &mut open.engine, args.run_dir())?;
+            bar.set(step);
+            bar.message(format!(
+                "loss {:.4}  {:.0} tokens/s",
+                metrics.loss, metrics.tokens_per_s
+            ));
+            args.log(&bar, &metrics);
+            args.evaluate_if_due(open, step, &bar)?;
+            let stop = args.signals.stop();
+            if stop || step == total || args.save_is_due(step) || args.signals.take_save() {
+                args.save(open)?;
+            }
+            if stop {
+                bar.finish();
+                open.writer.wait()?;
+                say(&format!(
+                    "stopped by a signal after step {step}; a checkpoint was written: `--resume` goes on"
+                ));
+                return Ok(if step == total {
+                    End::Complete
+                } else {
+                    End::Stopped
+                });
+            }
+        }
+        bar.finish();
+        open.writer.wait()?;
+        args.sample(open)?;
+        Ok(End::Complete)
+    }
+
+    fn cleanup(&mut self, failed: bool) -> Result<(), TrainError> {
+        let Some(mut open) = self.open.take() else {
+            return Ok(());
+        };
+        if let Some(metrics) = &mut open.metrics {
+            metrics.sync()?;
+        }
+        open.writer.finish()?;
+        if failed || open.metrics.is_none() {
+            return Ok(());
+        }
+        report::write(self.args.run_dir(), None)?;
+        say(&format!(
+            "report: {}",
+            self.args.run_dir().join("report.html").display()
+        ));
+        Ok(())
+    }
+}
+
+impl NativeArgs {
+    fn run_dir(&self) -> &Path {
+        Path::new(&self.experiment.meta.run_dir)
+    }
+
+    fn precision(&self) -> Precision {
+        self.step.precision
+    }
+
+    /// Micro batches of one evaluation.
+    fn eval_batches(&self) -> u64 {
+        let training = &self.experiment.training;
+        training.eval_iters * training.num_micro_batches(1) as u64
+    }
+
+    fn save_is_due(&self, step: u64) -> bool {
+        let interval = self.experiment.training.save_interval;
+        interval > 0 && step.is_multiple_of(interval)
+    }
+
+    fn restore(&self, open: &mut Open, found: checkpoint::Checkpoint) -> Result<(), TrainError> {
+        let path = found.path.clone();
+        let progress = restore(found, &mut open.engine.store, &self.model, self.precision())?;
+        if progress.data_fingerprint != open.dataset.fingerprint {
+            let message = format!("the data is not what {} was trained on", path.display());
+            let diagnostic = Diagnostic::error("train::other-data", message).hint(
+                "bring back the same files and `data:` settings, or start another `exp_name`",
+            );
+            return Err(Box::new(diagnostic).into());
+        }
+        if progress.isa != self.isa.name() {
+            let message = format!(
+                "steps so far ran on `{}`, this machine runs `{}`",
+                progress.isa,
+                self.isa.name()
+            );
+            show(&[Diagnostic::warning("train::other-isa", message)
+                .hint("results differ in the last bits from an uninterrupted run")
+                .hint(format!(
+                    "`CAIRN_CPU={}` keeps them where the processor allows it",
+                    progress.isa
+                ))]);
+        }
+        let training = &self.experiment.training;
+        open.batches = open
+            .dataset
+            .batches(training.micro_batch_size, 0, 1, progress.data)?;
+        say(&format!(
+            "resuming after step {} from {}",
+            progress.step,
+            path.display()
+        ));
+        open.progress = Progress {
+            isa: self.isa.name().to_owned(),
+            ..progress
+        };
+        Ok(())
+    }
+
+    fn open_metrics(&self, progress: &Progress) -> Result<Metrics, TrainError> {
+        let training = &self.experiment.training;
+        let settings = metrics::Settings {
+            tensorboard: training.tensorboard,
+            prometheus: training
+                .prometheus_port
+                .map(|port| ([127, 0, 0, 1], port).into()),
+            run_name: self.experiment.meta.exp_name.clone(),
+            experiment: self.record_text.clone(),
+        };
+        let (metrics, warnings) = match self.resume {
+            true => Metrics::resume(self.run_dir(), &settings, progress.step)?,
+            false => Metrics::create(self.run_dir(), &settings)?,
+        };
+        show(&warnings);
+        if let Some(address) = metrics.prometheus_address() {
+            say(&format!("metrics at http://{address}/metrics"));
+        }
+        Ok(metrics)
+    }
+
+    fn announce(&self, open: &Open) {
+        let training = &self.experiment.training;
+        let stats = &open.dataset.train_stats;
+        say(&format!(
+            "{} parameters, {} tokens a step, {} training tokens, {} on {} threads, {}",
+            open.engine.num_parameters(),
+            training.tokens_per_step(),
+            stats.tokens,
+            self.isa.name(),
+            self.threads,
+            self.run_dir().display(),
+        ));
+    }
+
+    fn one_step(&self, open: &mut Open, step: u64) -> Result<StepMetrics, TrainError> {
+        let training = &self.experiment.training;
+        let started = Instant::now();
+        let batches = (0..training.num_micro_batches(1))
+            .map(|_| open.batches.next_batch())
+            .collect::<Result<Vec<_>, _>>()?;
+        let lr = schedule::learning_rate(training, step);
+        let inputs = StepInputs {
+            lr,
+            step,
+            loss_scale: open.progress.scaler.scale,
+            seed: open.progress.seed,
+        };
+        let result = open.engine.train_step(&batches, &inputs, &self.optimizer)?;
+        open.progress.scaler.update(training, result.applied);
+        if !result.applied && !LossScaler::is_dynamic(training) || !result.loss().is_finite() {
+            let finite_loss = result.loss().is_finite();
+            open.writer.wait()?;
+            return Err(TrainError::NonFinite {
+                what: if finite_loss {
+                    "the gradient norm"
+                } else {
+                    "the loss"
+                },
+                value: if finite_loss {
+                    result.grad_norm
+                } else {
+                    f64::from(result.loss())
+                },
+                step,
+                last_good: open.writer.last_good(),
+            });
+        }
+        open.progress.step = step;
+        open.progress.tokens += training.tokens_per_step() as u64;
+        open.progress.data = open.batches.position();
+        let seconds = started.elapsed().as_secs_f64();
+        let metrics = StepMetrics {
+            step,
+            loss: result.loss(),
+            lr,
+            grad_norm: result.grad_norm as f32,
+            tokens: open.progress.tokens,
+            tokens_per_s: training.tokens_per_step() as f64 / seconds,
+            step_ms: seconds * 1e3,
+            mem_bytes: peak_bytes(),
+        };
+        if let Some(sink) = &mut open.metrics {
+            sink.step(&metrics)?;
+        }
+        Ok(metrics)
+    }
+
+    fn log(&self, bar: &ProgressBar, metrics: &StepMetrics) {
+        let training = &self.experiment.training;
+        let interval = training.log_interval;
+        if interval == 0
+            || !(metrics.step.is_multiple_of(interval) || metrics.step == training.train_iters)
+        {
+            return;
+        }
+        bar.println(format!(
+            "step {:>6}/{}  loss {:.4}  lr {:.3e}  grad norm {:.3}  {:.0} tokens/s  {:.0} ms  {:.2} GiB",
+            metrics.step,
+            training.train_iters,
+            metrics.loss,
+            metrics.lr,
+            metrics.grad_norm,
+            metrics.tokens_per_s,
+            metrics.step_ms,
+            metrics.mem_bytes as f64 / f64::from(1 << 30),
+        ));
+    }
+
+    fn evaluate_if_due(
+        &self,
+        open: &mut Open,
+        step: u64,
+        bar: &ProgressBar,
+    ) -> Result<(), TrainError> {
+        let training = &self.experiment.training;
+        let due = training.eval_interval > 0
+            && (step.is_multiple_of(training.eval_interval) || step == training.train_iters);
+        let Some(evaluation) = open.evaluation.as_ref().filter(|_| due) else {
+            return Ok(());
+        };
+        let (mut loss, mut tokens) = (0.0, 0.0);
+        for batch in evaluation.iter() {
+            let (sum, count) = open.engine.evaluate(&batch?)?;
+            loss += sum;
+            tokens += count;
+        }
+        let val_loss = loss / tokens;
+        let bits = open
+            .dataset
+            .validation_stats
+            .as_ref()
+            .and_then(|stats| stats.bits_per_char(val_loss));
+        let metrics = EvalMetrics {
+            step,
+            val_loss,
+            val_bits_per_char: bits.unwrap_or(f64::NAN),
+        };
+        bar.println(match bits {
+            Some(bits) => {
+                format!("step {step:>6}  held-out loss {val_loss:.4}  {bits:.4} bits per character")
+            }
+            None => format!("step {step:>6}  held-out loss {val_loss:.4}"),
+        });
+        if let Some(sink) = &mut open.metrics {
+            sink.eval(&metrics)?;
+        }
+        Ok(())
+    }
+
+    fn save(&self, open: &mut Open) -> Result<(), TrainError> {
+        let snapshot = snapshot(
+            &open.engine.store,
+            &open.progress,
+            self.precision(),
+            &self.record,
+        )?;
+        let with_last = |open: &Open, error: checkpoint::CheckpointError| TrainError::Checkpoint {
+            error: Box::new(error),
+            last_good: open.writer.last_good(),
+        };
+        if let Some(sink) = &mut open.metrics {
+            // A checkpoint must not be ahead of the metrics on disk.
+            sink.sync()?;
+        }
+        open.writer
+            .save(snapshot)
+            .map_err(|error| with_last(open, error))?;
+        if !self.experiment.training.async_save {
+            let waited = open.writer.wait().map(|_| ());
+            waited.map_err(|error| with_last(open, error))?;
+        }
+        Ok(())
+    }
+
+    fn sample(&self, open: &mut Open) -> Result<(), TrainError> {
+        let (Some(wanted), Some(tokenizer)) = (
+            &self.experiment.training.sample,
+            open.dataset.tokenizer.clone(),
+        ) else {
+            return Ok(());
+        };
+        let prompt = tokenizer.encode(&wanted.prompt)?;
+        let prompt = if prompt.is_empty() {
+            vec![tokenizer.end_of_text()]
+        } else {
+            prompt
+        };
+        let sampling = Sampling {
+            temperature: wanted.temperature,
+            top_k: wanted.top_k,
+            seed: open.progress.seed,
+        };
+        let made = generate(
+            &mut open.engine,
+            &prompt,
+            wanted.tokens,
+            Some(tokenizer.end_of_text()),
+            &sampling,
+        )?;
+        let text = tokenizer.decode(&made)?;
+        say(&format!("sample: {}{}", wanted.prompt, text));
+        if let Some(sink) = &mut open.metrics {
+            sink.sample(&Sample {
+                step: open.progress.step,
+                prompt: wanted.prompt.clone(),
+                text,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn trace(&self, from: u64) -> trace::StepTrace {
+        // Steps one and two touch memory for the first time.
+        trace::StepTrace::new(from + 2, self.profile)
+    }
+}
+
+fn opened(open: &mut Option<Open>) -> Result<&mut Open, TrainError> {
+    open.as_mut()
+        .ok_or_else(|| TrainError::Internal("the trainer was not set up".to_owned()))
+}
+
+/// A new run must not mix with the checkpoints of an old one.
+fn refuse_to_overwrite(checkpoints: &Path) -> Result<(), TrainError> {
+    let steps = checkpoint::step_dirs(checkpoints)?;
+    let Some(newest) = steps.keys().next_back() else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} has checkpoints of an earlier run, up to step {newest}",
+        checkpoints.display()
+    );
+    let diagnostic = Diagnostic::error("train::run-exists", message)
+        .hint("add `--resume` to go on with that run")
+        .hint("or choose another `exp_name=...`, or remove the folder to start over");
+    Err(Box::new(diagnostic).into())
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// Shows messages that do not stop the run.
+fn show(diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics {
+        crate::console::diagnostic(diagnostic);
+    }
+}
+
+fn say(line: &str) {
+    crate::console::line(line);
+}
