@@ -4,7 +4,7 @@
 //! instruction set, and [`GemmPlan::run`] computes it. The parts:
 //!
 //! - `drive`: packing, blocking and the loop over tiles, the same for every kernel;
-//! - `pack`: panels of the operands in the order the kernels read them;
+//! - `pack`, `pack_avx512`: the operands in the order the kernels read them;
 //! - `tile`: what a kernel is, and the portable one; `avx2`, `avx512` and `amx` the others;
 //! - `store`: from the accumulators of a tile to `C`.
 //!
@@ -25,6 +25,8 @@ mod avx512;
 mod blocking;
 mod drive;
 mod pack;
+#[cfg(target_arch = "x86_64")]
+mod pack_avx512;
 mod plan;
 mod store;
 #[cfg(test)]

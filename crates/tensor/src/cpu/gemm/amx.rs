@@ -10,6 +10,12 @@
 
 use std::arch::asm;
 
+use cairn_formats::DType;
+
+use super::avx512::store_bf16;
+use super::pack::View;
+use super::pack_avx512;
+use super::store::{self, Target};
 use super::tile::{Panels, Tile};
 
 /// `tmm0..3` hold 2 x 2 tiles of `C`, `tmm4..5` two of `A`, `tmm6..7` two of `B`.
@@ -44,6 +50,40 @@ impl Tile for AmxBf16 {
     const NR: usize = 32;
     const KU: usize = 32;
     const PANELS: Panels = Panels::Pairs;
+
+    unsafe fn pack_panels(
+        view: &View<'_, u16>,
+        first: usize,
+        width: usize,
+        panel: usize,
+        out: &mut [u16],
+    ) -> bool {
+        // SAFETY: by contract; AVX512_BF16 and AMX include AVX-512 F, BW and VL.
+        unsafe { pack_avx512::panels::<_, 2>(view, first, width, Self::PANELS, panel, out) };
+        true
+    }
+
+    unsafe fn pack_rows(
+        view: &View<'_, u16>,
+        first: usize,
+        stride: usize,
+        out: &mut [u16],
+    ) -> bool {
+        // SAFETY: by contract; AVX512_BF16 and AMX include AVX-512 F, BW and VL.
+        unsafe { pack_avx512::rows::<_, 2>(view, first, stride, out) };
+        true
+    }
+
+    unsafe fn store(target: &Target<'_, f32>, acc: &[f32]) {
+        // SAFETY: by contract.
+        unsafe {
+            if target.dtype == DType::BF16 {
+                store_bf16(target, acc);
+            } else {
+                store::store(target, acc, Self::NR);
+            }
+        }
+    }
 
     unsafe fn begin() {
         // SAFETY: the processor has AMX by contract; `CONFIG` is a valid configuration

@@ -7,6 +7,11 @@
 
 use std::arch::x86_64::*;
 
+use cairn_formats::DType;
+
+use super::pack::View;
+use super::pack_avx512;
+use super::store::{self, Target};
 use super::tile::{Panels, Tile};
 
 const MR: usize = 12;
@@ -24,6 +29,18 @@ impl Tile for Avx512F32 {
     const NR: usize = NR;
     const KU: usize = 1;
     const PANELS: Panels = Panels::Outer;
+
+    unsafe fn pack_panels(
+        view: &View<'_, f32>,
+        first: usize,
+        width: usize,
+        panel: usize,
+        out: &mut [f32],
+    ) -> bool {
+        // SAFETY: by contract; AVX512_BF16 and AMX include AVX-512 F, BW and VL.
+        unsafe { pack_avx512::panels::<_, 4>(view, first, width, Self::PANELS, panel, out) };
+        true
+    }
 
     unsafe fn run(
         k: usize,
@@ -52,6 +69,40 @@ impl Tile for Avx512Bf16 {
     const NR: usize = NR;
     const KU: usize = 32;
     const PANELS: Panels = Panels::Pairs;
+
+    unsafe fn pack_panels(
+        view: &View<'_, u16>,
+        first: usize,
+        width: usize,
+        panel: usize,
+        out: &mut [u16],
+    ) -> bool {
+        // SAFETY: by contract; AVX512_BF16 and AMX include AVX-512 F, BW and VL.
+        unsafe { pack_avx512::panels::<_, 2>(view, first, width, Self::PANELS, panel, out) };
+        true
+    }
+
+    unsafe fn pack_rows(
+        view: &View<'_, u16>,
+        first: usize,
+        stride: usize,
+        out: &mut [u16],
+    ) -> bool {
+        // SAFETY: by contract; AVX512_BF16 and AMX include AVX-512 F, BW and VL.
+        unsafe { pack_avx512::rows::<_, 2>(view, first, stride, out) };
+        true
+    }
+
+    unsafe fn store(target: &Target<'_, f32>, acc: &[f32]) {
+        // SAFETY: by contract.
+        unsafe {
+            if target.dtype == DType::BF16 {
+                store_bf16(target, acc);
+            } else {
+                store::store(target, acc, Self::NR);
+            }
+        }
+    }
 
     unsafe fn run(
         k: usize,
@@ -157,4 +208,33 @@ unsafe fn kernel_bf16(
 fn bits(x: __m512i) -> __m512bh {
     // SAFETY: both types are 512 bits without invalid patterns.
     unsafe { std::mem::transmute::<__m512i, __m512bh>(x) }
+}
+
+/// Rounds a tile with rows of 32 to bf16 and writes it.
+///
+/// # Safety
+/// The processor has `AVX512_BF16`; the rest as [`Tile::store`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512bf16")]
+pub(super) unsafe fn store_bf16(target: &Target<'_, f32>, acc: &[f32]) {
+    let some = u32::MAX >> (NR - target.cols.min(NR));
+    let mut bias = [_mm512_setzero_ps(); 2];
+    if let Some(row) = target.bias {
+        for (j, bias) in bias.iter_mut().enumerate() {
+            let from = row.as_ptr().wrapping_add(16 * j);
+            // SAFETY: the mask ends the read with the columns of the target, and the
+            // bias has as many.
+            *bias = unsafe { _mm512_maskz_loadu_ps((some >> (16 * j)) as u16, from) };
+        }
+    }
+    for (i, row) in acc.chunks_exact(NR).take(target.rows).enumerate() {
+        // SAFETY: `row` has 32 elements, and the mask ends the write with the columns of
+        // the target.
+        unsafe {
+            let low = _mm512_add_ps(_mm512_loadu_ps(row.as_ptr()), bias[0]);
+            let high = _mm512_add_ps(_mm512_loadu_ps(row.as_ptr().add(16)), bias[1]);
+            let rounded = _mm512_cvtne2ps_pbh(high, low);
+            let to = target.c.cast::<i16>().add(i * target.ldc);
+            _mm512_mask_storeu_epi16(to, some, std::mem::transmute::<__m512bh, __m512i>(rounded));
+        }
+    }
 }

@@ -33,7 +33,10 @@ pub(super) fn worker_lines<T: Tile>(blocking: &Blocking) -> usize {
 }
 
 /// Packs every `B` of the batch.
-pub(super) fn pack_b<T: Tile, S: Source<T::Packed>>(
+///
+/// # Safety
+/// The processor has the instruction set of `T`; `b` has the elements `gemm` describes.
+pub(super) unsafe fn pack_b<T: Tile, S: Source<T::Packed>>(
     gemm: &Gemm,
     blocking: &Blocking,
     b: &[S],
@@ -52,17 +55,25 @@ pub(super) fn pack_b<T: Tile, S: Source<T::Packed>>(
         (1, gemm.ldb)
     };
     pool.chunks_mut(packed, panel * group, |chunk, out| {
-        for (i, out) in out.chunks_exact_mut(panel).enumerate() {
-            let index = chunk * group + i;
+        let mut index = chunk * group;
+        let mut rest = out;
+        while !rest.is_empty() {
+            // A chunk may span matrices of the batch.
+            let (batch, first) = (index / panels, index % panels);
+            let count = (rest.len() / panel).min(panels - first);
+            let (out, after) = rest.split_at_mut(count * panel);
             let view = View {
                 data: b,
-                start: index / panels * gemm.stride_b,
+                start: batch * gemm.stride_b,
                 outer_stride,
                 k_stride,
                 outer: gemm.n,
                 k: gemm.k,
             };
-            pack::panel::<S, T>(&view, index % panels * T::NR, T::NR, out);
+            // SAFETY: by contract.
+            unsafe { pack::panels::<S, T>(&view, first * T::NR, T::NR, panel, out) };
+            rest = after;
+            index += count;
         }
     });
 }
@@ -173,17 +184,15 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
         };
         let panels = chunk.rows.div_ceil(T::MR);
         let a_panel = a_area.len() / (blocking.mb / T::MR);
-        for ip in 0..panels {
-            if !self.in_place(&view, chunk.row + ip * T::MR) && view.k > 0 {
-                let out = &mut a_area[ip * a_panel..(ip + 1) * a_panel];
+        let in_place = self.panels_in_place(&view, chunk.rows);
+        let out = &mut a_area[in_place * a_panel..panels * a_panel];
+        if !out.is_empty() && view.k > 0 {
+            let first = chunk.row + in_place * T::MR;
+            // SAFETY: by contract.
+            unsafe {
                 match T::PANELS {
-                    Panels::Outer => {
-                        let out = &mut out[..T::MR * k_pad];
-                        pack::panel::<S, T>(&view, chunk.row + ip * T::MR, T::MR, out);
-                    }
-                    Panels::Pairs => {
-                        pack::rows(&view, chunk.row + ip * T::MR, blocking.a_stride, out);
-                    }
+                    Panels::Outer => pack::panels::<S, T>(&view, first, T::MR, a_panel, out),
+                    Panels::Pairs => pack::rows::<S, T>(&view, first, blocking.a_stride, out),
                 }
             }
         }
@@ -192,8 +201,8 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
         for jp in 0..chunk.cols.div_ceil(T::NR) {
             let b = &b[(chunk.col + jp * T::NR) * blocking.k_pad + k0 * T::NR..][..k_pad * T::NR];
             for ip in 0..panels {
-                let row = chunk.row + ip * T::MR;
-                let (a, a_stride) = if self.in_place(&view, row) {
+                let (a, a_stride) = if ip < in_place {
+                    let row = chunk.row + ip * T::MR;
                     let first = &raw const self.a[view.start + row * outer_stride];
                     (first.cast::<T::Packed>(), outer_stride)
                 } else {
@@ -207,13 +216,15 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
         }
     }
 
-    /// Whether the rows of `A` from `row` on can be read where they are.
-    fn in_place(&self, view: &View<'_, S>, row: usize) -> bool {
-        T::PANELS == Panels::Pairs
-            && view.k_stride == 1
-            && view.k.is_multiple_of(T::KU)
-            && row + T::MR <= view.outer
-            && view.k > 0
+    /// How many of the first panels of a chunk of `A` are read where they are.
+    fn panels_in_place(&self, view: &View<'_, S>, rows: usize) -> usize {
+        let rows_fit =
+            T::PANELS == Panels::Pairs && view.k_stride == 1 && view.k.is_multiple_of(T::KU);
+        if rows_fit && view.k > 0 {
+            rows / T::MR
+        } else {
+            0
+        }
     }
 
     /// Computes one tile and, after the last block of `k`, writes it.
@@ -277,7 +288,7 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
         }
         if at.block + 1 == blocks {
             // SAFETY: the tile is inside `C` and belongs to this chunk.
-            unsafe { store::store(&target, acc, T::NR) };
+            unsafe { T::store(&target, acc) };
         }
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Panels are padded with zeros, which add nothing to a sum, so kernels know no edges.
 
+#![expect(unsafe_code, reason = "entry of the SIMD kernels")]
+
 use half::{bf16, f16};
 
 use super::tile::{Panels, Tile};
@@ -10,17 +12,28 @@ use super::tile::{Panels, Tile};
 pub(super) trait Source<P>: Copy + Send + Sync + 'static {
     /// The same value as `P`.
     fn packed(self) -> P;
+
+    /// The same memory, when both types have the same bits.
+    fn same(_: &[Self]) -> Option<&[P]> {
+        None
+    }
 }
 
 impl Source<Self> for f32 {
     fn packed(self) -> Self {
         self
     }
+    fn same(data: &[Self]) -> Option<&[Self]> {
+        Some(data)
+    }
 }
 
 impl Source<Self> for f64 {
     fn packed(self) -> Self {
         self
+    }
+    fn same(data: &[Self]) -> Option<&[Self]> {
+        Some(data)
     }
 }
 
@@ -39,6 +52,9 @@ impl Source<f32> for f16 {
 impl Source<u16> for bf16 {
     fn packed(self) -> u16 {
         self.to_bits()
+    }
+    fn same(data: &[Self]) -> Option<&[u16]> {
+        Some(bytemuck::cast_slice(data))
     }
 }
 
@@ -59,19 +75,48 @@ pub(super) struct View<'a, S> {
     pub k: usize,
 }
 
-/// Packs one panel of `R` outer indices from `first` on.
+impl<S> View<'_, S> {
+    /// The same view of elements that are packed as they are.
+    fn same<P>(&self) -> Option<View<'_, P>>
+    where
+        S: Source<P>,
+    {
+        let data = S::same(self.data)?;
+        Some(View {
+            data,
+            start: self.start,
+            outer_stride: self.outer_stride,
+            k_stride: self.k_stride,
+            outer: self.outer,
+            k: self.k,
+        })
+    }
+}
+
+/// Packs panels of `width` outer indices from `first` on: as many as `out` has pieces of
+/// `panel` elements. A panel is `[k][width]` for [`Panels::Outer`], and for
+/// [`Panels::Pairs`] in the order of `B`.
 ///
-/// `out` is the panel: for [`Panels::Outer`] `[k][R]`, for [`Panels::Pairs`] the order
-/// of `B`. `k` is rounded up to what `out` holds.
-pub(super) fn panel<S: Source<T::Packed>, T: Tile>(
+/// # Safety
+/// The processor has the instruction set of `T`.
+pub(super) unsafe fn panels<S: Source<T::Packed>, T: Tile>(
     view: &View<'_, S>,
     first: usize,
     width: usize,
+    panel: usize,
     out: &mut [T::Packed],
 ) {
-    match T::PANELS {
-        Panels::Outer => outer_panel(view, first, width, out),
-        Panels::Pairs => pairs_panel(view, first, width, out),
+    if let Some(view) = view.same() {
+        // SAFETY: by contract.
+        if unsafe { T::pack_panels(&view, first, width, panel, out) } {
+            return;
+        }
+    }
+    for (i, out) in out.chunks_exact_mut(panel).enumerate() {
+        match T::PANELS {
+            Panels::Outer => outer_panel(view, first + i * width, width, out),
+            Panels::Pairs => pairs_panel(view, first + i * width, width, out),
+        }
     }
 }
 
@@ -125,18 +170,27 @@ fn pairs_panel<S: Source<P>, P: Copy + Default>(
     }
 }
 
-/// Packs `rows` outer indices from `first` on as rows of `stride` elements, filled with
-/// zeros behind `k` and for rows that do not exist.
-pub(super) fn rows<S: Source<P>, P: Copy + Default>(
+/// Packs rows from `first` on, `stride` elements apart in `out`, filled with zeros up to
+/// a multiple of `KU`; rows that do not exist are zeros.
+///
+/// # Safety
+/// The processor has the instruction set of `T`.
+pub(super) unsafe fn rows<S: Source<T::Packed>, T: Tile>(
     view: &View<'_, S>,
     first: usize,
     stride: usize,
-    out: &mut [P],
+    out: &mut [T::Packed],
 ) {
+    if let Some(view) = view.same() {
+        // SAFETY: by contract.
+        if unsafe { T::pack_rows(&view, first, stride, out) } {
+            return;
+        }
+    }
     for (i, row) in out.chunks_exact_mut(stride).enumerate() {
         let outer = first + i;
         if outer >= view.outer {
-            row.fill(P::default());
+            row.fill(T::Packed::default());
             continue;
         }
         let at = view.start + outer * view.outer_stride;
@@ -144,6 +198,6 @@ pub(super) fn rows<S: Source<P>, P: Copy + Default>(
         for (to, &from) in row.iter_mut().zip(from).take(view.k) {
             *to = from.packed();
         }
-        row[view.k..].fill(P::default());
+        row[view.k..].fill(T::Packed::default());
     }
 }

@@ -1,5 +1,7 @@
 //! A plan: the kernel, the blocks and the memory of one product.
 
+#![expect(unsafe_code, reason = "entry of the SIMD kernels")]
+
 use bytemuck::{Pod, try_cast_slice};
 use cairn_formats::DType;
 use half::{bf16, f16};
@@ -316,7 +318,9 @@ where
         operand: "packed b",
         dtype: plan.gemm.in_dtype,
     })?;
-    drive::pack_b::<T, S>(&plan.gemm, &plan.blocking, b, packed, pool);
+    // SAFETY: `choose` took the kernel from what the processor has, and `b` holds the
+    // elements counted by `check`.
+    unsafe { drive::pack_b::<T, S>(&plan.gemm, &plan.blocking, b, packed, pool) };
     Ok(())
 }
 
@@ -368,7 +372,9 @@ where
         Ok(b) => {
             let packed: &mut [T::Packed] = bytemuck::cast_slice_mut(b_lines);
             let packed = &mut packed[..plan.packed_b_bytes / size_of::<T::Packed>()];
-            drive::pack_b::<T, S>(gemm, &plan.blocking, b, packed, pool);
+            // SAFETY: `choose` took the kernel from what the processor has, and `b` holds
+            // the elements counted by `check`.
+            unsafe { drive::pack_b::<T, S>(gemm, &plan.blocking, b, packed, pool) };
             &*packed
         }
         Err(packed) => packed,
@@ -384,7 +390,6 @@ where
     };
     // SAFETY: `choose` took the kernel from what the processor has; `c` holds the
     // elements counted by `check`, and `worker_lines` what each of the threads needs.
-    #[expect(unsafe_code, reason = "entry of the SIMD kernels")]
     unsafe {
         product.run(pool);
     }

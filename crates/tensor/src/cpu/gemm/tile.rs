@@ -5,7 +5,8 @@
     reason = "SIMD kernels and the disjoint parts of a result"
 )]
 
-use super::pack::Source;
+use super::pack::{Source, View};
+use super::store::{self, Target};
 
 /// An accumulator type.
 pub(super) trait Float: Source<Self> + Copy + Default + Send + Sync + 'static {
@@ -103,6 +104,44 @@ pub(super) trait Tile: 'static {
     /// # Safety
     /// As `begin`.
     unsafe fn end() {}
+
+    /// Packs panels as `pack::panels` does, or returns false.
+    ///
+    /// # Safety
+    /// The processor has the instruction set of the kernel; every element of `view` is
+    /// inside its data.
+    unsafe fn pack_panels(
+        _view: &View<'_, Self::Packed>,
+        _first: usize,
+        _width: usize,
+        _panel: usize,
+        _out: &mut [Self::Packed],
+    ) -> bool {
+        false
+    }
+
+    /// Packs rows as `pack::rows` does, or returns false.
+    ///
+    /// # Safety
+    /// As `pack_panels`.
+    unsafe fn pack_rows(
+        _view: &View<'_, Self::Packed>,
+        _first: usize,
+        _stride: usize,
+        _out: &mut [Self::Packed],
+    ) -> bool {
+        false
+    }
+
+    /// Writes a tile, whose rows are `NR` elements apart, to `C`.
+    ///
+    /// # Safety
+    /// The processor has the instruction set of the kernel; `target` describes memory of
+    /// `C` that no other thread uses.
+    unsafe fn store(target: &Target<'_, Self::Acc>, acc: &[Self::Acc]) {
+        // SAFETY: by contract.
+        unsafe { store::store(target, acc, Self::NR) }
+    }
 
     /// Adds the product of `a` (`MR x k`) and `b` (`k x NR`) to `acc`, a matrix of
     /// `MR x NR` whose rows are `ld` elements apart; starts from zero unless `load`.
