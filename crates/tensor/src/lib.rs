@@ -15,6 +15,8 @@ pub mod element;
 pub mod error;
 pub mod host;
 pub mod program;
+pub mod random;
+pub mod reference;
 pub mod store;
 pub mod threads;
 
@@ -26,6 +28,7 @@ pub use element::Element;
 pub use error::{KernelError, TensorError};
 pub use host::HostTensor;
 pub use program::{Program, ProgramOptions};
+pub use reference::Reference;
 pub use store::Store;
 pub use threads::Pool;
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use cairn_base::{Diagnostic, files};
+use cairn_base::{Diagnostic, Severity, files};
 
 use super::{CheckpointError, Options, Snapshot, load, retention, save_now};
 
@@ -19,6 +19,7 @@ pub struct CheckpointWriter {
     options: Options,
     in_flight: Option<(u64, JoinHandle<Outcome>)>,
     last_saved: Option<PathBuf>,
+    warnings: Vec<Diagnostic>,
 }
 
 impl CheckpointWriter {
@@ -42,6 +43,7 @@ impl CheckpointWriter {
             options,
             in_flight: None,
             last_saved: None,
+            warnings: Vec::new(),
         };
         Ok((writer, notes))
     }
@@ -79,11 +81,27 @@ impl CheckpointWriter {
                 reason: panic_text(payload.as_ref()),
             })
         });
-        // A purge that failed comes after a complete checkpoint.
-        if let Ok(path) | Err(CheckpointError::Purge { path, .. }) = &outcome {
-            self.last_saved = Some(path.clone());
-        }
-        outcome.map(|_| self.last_saved.as_deref())
+        let path = match outcome {
+            Ok(path) => path,
+            Err(error) => {
+                let CheckpointError::Purge { path, .. } = &error else {
+                    return Err(error);
+                };
+                // The checkpoint itself is complete: no reason to stop a run.
+                let mut warning = error.diagnostic(None);
+                warning.severity = Severity::Warning;
+                self.warnings.push(warning);
+                path.clone()
+            }
+        };
+        self.last_saved = Some(path);
+        Ok(self.last_saved.as_deref())
+    }
+
+    /// Warnings since the last call: older checkpoints that could not be
+    /// deleted, which the next save tries again.
+    pub fn take_warnings(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// Waits for the last checkpoint and ends. Gives the newest one this writer

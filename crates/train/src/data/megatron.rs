@@ -6,7 +6,7 @@
 //! for each sequence its length as i32; for each its byte offset in `.bin` as
 //! i64; then the document marks as i64: the sequence each document starts
 //! with, and the number of sequences at the end. (Source: `IndexedDataset` of
-//! megatron-core 0.19. A mode byte a sequence may follow, for multimodal data;
+//! megatron-core 0.16; tests compare with files it wrote. A mode byte a sequence may follow, for multimodal data;
 //! such files are read without it.)
 
 mod reader;
@@ -179,6 +179,36 @@ mod tests {
         expected.extend([2i32, 1].iter().flat_map(|v| v.to_le_bytes()));
         expected.extend([0i64, 4, 0, 1, 2].iter().flat_map(|v| v.to_le_bytes()));
         assert_eq!(std::fs::read(dir.path().join("d.idx")).unwrap(), expected);
+    }
+
+    /// Files that megatron-core wrote, with the tokens it was given.
+    #[test]
+    fn what_megatron_core_writes_is_read_and_written_byte_for_byte() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/megatron");
+        for (name, kind) in [("u16", TokenType::U16), ("i32", TokenType::I32)] {
+            let json = std::fs::read(folder.join(format!("{name}.json"))).unwrap();
+            let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+            let documents: Vec<Vec<Vec<u32>>> =
+                serde_json::from_value(json["documents"].clone()).unwrap();
+            let vocab_size = json["vocab_size"].as_u64().unwrap() as usize;
+            assert_eq!(TokenType::for_vocabulary(vocab_size), kind);
+            let data = IndexedDataset::open(&folder.join(name)).unwrap();
+            assert_eq!((data.kind(), data.documents()), (kind, documents.len()));
+            for (index, document) in documents.iter().enumerate() {
+                let flat: Vec<i32> = document.concat().iter().map(|t| *t as i32).collect();
+                assert_eq!(all_tokens(&data, index), flat);
+            }
+            let dir = tempfile::tempdir().unwrap();
+            write(&dir.path().join(name), kind, &documents);
+            for ending in ["bin", "idx"] {
+                let file = format!("{name}.{ending}");
+                let ours = std::fs::read(dir.path().join(&file)).unwrap();
+                assert!(
+                    ours == std::fs::read(folder.join(&file)).unwrap(),
+                    "{file} differs"
+                );
+            }
+        }
     }
 
     #[test]

@@ -47,18 +47,8 @@ pub fn divide(items: &[Item<'_>], fraction: f64) -> Result<Division, TooFewGroup
     }
     let mut units = units(items);
     units.sort_by_key(|unit| unit.order);
-    let mut taken = 0;
-    let mut left = units.len();
-    for unit in &units {
-        if left > 1 && unit.size > 0 && taken + unit.size <= target {
-            taken += unit.size;
-            left -= 1;
-            unit.members
-                .iter()
-                .for_each(|i| division.held_out[*i] = true);
-        }
-    }
-    if taken > 0 {
+    take(&units, target, &mut division.held_out);
+    if division.held_out.contains(&true) {
         return Ok(division);
     }
     let grouped = units.iter().filter(|unit| unit.grouped).count();
@@ -67,10 +57,7 @@ pub fn divide(items: &[Item<'_>], fraction: f64) -> Result<Division, TooFewGroup
         let smallest = smallest
             .filter(|_| grouped > 1)
             .ok_or(TooFewGroups(grouped))?;
-        smallest
-            .members
-            .iter()
-            .for_each(|i| division.held_out[*i] = true);
+        smallest.hold_out(&mut division.held_out);
     } else {
         let last = items
             .iter()
@@ -80,11 +67,41 @@ pub fn divide(items: &[Item<'_>], fraction: f64) -> Result<Division, TooFewGroup
     Ok(division)
 }
 
+/// Takes units in order while they fit: at first only those that are at most a
+/// quarter of the share, so that no single one is what evaluation measures;
+/// larger ones where these are not enough.
+fn take(units: &[Unit], target: u64, held_out: &mut [bool]) {
+    let mut taken = 0;
+    let mut left = units.len();
+    for limit in [target / 4, target] {
+        for unit in units
+            .iter()
+            .filter(|unit| unit.size > 0 && unit.size <= limit)
+        {
+            let is_new = unit.members.iter().any(|i| !held_out[*i]);
+            if is_new && left > 1 && taken + unit.size <= target {
+                taken += unit.size;
+                left -= 1;
+                unit.hold_out(held_out);
+            }
+        }
+        if taken * 2 >= target {
+            break;
+        }
+    }
+}
+
 struct Unit {
     order: (u64, usize),
     size: u64,
     grouped: bool,
     members: Vec<usize>,
+}
+
+impl Unit {
+    fn hold_out(&self, held_out: &mut [bool]) {
+        self.members.iter().for_each(|i| held_out[*i] = true);
+    }
 }
 
 fn units(items: &[Item<'_>]) -> Vec<Unit> {
@@ -181,6 +198,17 @@ mod tests {
             .sum();
         let share = held as f64 / sizes.iter().sum::<u64>() as f64;
         assert!((0.045..=0.05).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn no_unit_is_most_of_what_is_held_out_where_that_can_be() {
+        let mut sizes = vec![10; 1000];
+        sizes.extend([400; 10]);
+        let division = divide(&alone(&sizes), 0.05).unwrap();
+        let held = division.held_out.iter().filter(|held| **held).count();
+        assert_eq!(held, 70);
+        let large = divide(&alone(&[500; 21]), 0.05).unwrap();
+        assert_eq!(large.held_out.iter().filter(|held| **held).count(), 1);
     }
 
     #[test]

@@ -1,10 +1,7 @@
 //! The compiled programs of a run and the tensors they share.
 
-use std::sync::Arc;
-
 use cairn_nn::training::{self, OptimizerConfig, StepConfig};
 use cairn_nn::{ModelConfig, models};
-use cairn_tensor::cpu::Cpu;
 use cairn_tensor::program::Span;
 use cairn_tensor::{Dispatcher, HostTensor, Pool, Program, ProgramOptions, Store, TensorError};
 
@@ -67,7 +64,7 @@ pub struct StepInputs {
 }
 
 impl Engine {
-    /// Builds and compiles the programs for `micro_batches` per step on the CPU.
+    /// Builds and compiles the programs for `micro_batches` per step.
     ///
     /// # Errors
     /// When an operator has no kernel, or memory runs out.
@@ -76,11 +73,10 @@ impl Engine {
         step: StepConfig,
         optimizer: &OptimizerConfig,
         micro_batches: usize,
-        cpu: Cpu,
+        dispatcher: Dispatcher,
         pool: Pool,
         options: ProgramOptions,
     ) -> Result<Self, TensorError> {
-        let dispatcher = Dispatcher::new(vec![Arc::new(cpu)]);
         let compile = |graph| Program::compile(graph, &dispatcher, options);
         let first = compile(training::loss_and_gradients(&model, &step, false)?)?;
         let more = match micro_batches > 1 {

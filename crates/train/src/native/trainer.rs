@@ -1,6 +1,7 @@
 //! The training loop of Cairn's own engine.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use cairn_base::{Diagnostic, Progress as ProgressBar, files};
@@ -9,7 +10,7 @@ use cairn_nn::training::{OptimizerConfig, StepConfig};
 use cairn_nn::{ModelConfig, Precision};
 use cairn_tensor::cpu::Cpu;
 use cairn_tensor::cpu::isa::Isa;
-use cairn_tensor::{Pool, ProgramOptions};
+use cairn_tensor::{Dispatcher, Pool, ProgramOptions};
 use serde_json::Value;
 
 use super::engine::StepInputs;
@@ -139,7 +140,7 @@ impl Trainer for NativeTrainer {
             args.step,
             &args.optimizer,
             training.num_micro_batches(1),
-            Cpu::new(args.isa, args.threads),
+            Dispatcher::new(vec![Arc::new(Cpu::new(args.isa, args.threads))]),
             Pool::new(args.threads).map_err(|error| TrainError::Internal(error.to_string()))?,
             ProgramOptions {
                 detect_anomaly: args.detect_anomaly,

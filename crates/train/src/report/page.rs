@@ -89,7 +89,7 @@ fn measured(run: &Run, title: &str, unit: &str, key: &str, width: f64, height: f
 
 fn header(out: &mut String, run: &Run) {
     let mut about = run.owner.clone();
-    about.extend(run.setting("model").map(str::to_owned));
+    about.extend(run.model.clone());
     about.extend(run.setting("precision").map(str::to_owned));
     let about: Vec<String> = about.iter().map(|part| escape(part)).collect();
     let _ = write!(

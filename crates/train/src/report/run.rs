@@ -28,6 +28,8 @@ pub(super) struct Run {
     pub name: String,
     /// Group and user, when the experiment names them.
     pub owner: Vec<String>,
+    /// The model's preset, when the experiment names it.
+    pub model: Option<String>,
     lines: Vec<Value>,
     pub damaged_lines: usize,
     pub samples: Vec<Sample>,
@@ -67,6 +69,7 @@ impl Run {
             .iter()
             .filter_map(|key| find_text(&experiment, key))
             .collect();
+        run.model = find_text(&experiment, "model");
         run.checkpoints = checkpoint::list(dir, false).unwrap_or_default();
         Ok(run)
     }

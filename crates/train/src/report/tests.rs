@@ -44,7 +44,10 @@ fn run(dir: &Path, steps: u64) {
         })
         .unwrap();
     let experiment = json!({
-        "record": {"exp_meta_info": {"exp_name": NASTY, "user_name": "ada"}},
+        "experiment": {
+            "exp_meta_info": {"exp_name": NASTY, "user_name": "ada"},
+            "modules": [{"model": "llama_10M.yaml"}],
+        },
         "origins": [
             {"key": "train_iters", "value": 40000, "origin": "configs/quickstart.yaml:21"},
             {"key": "data.paths", "value": ["a", NASTY], "origin": NASTY},
@@ -103,6 +106,7 @@ fn the_page_shows_the_run_and_needs_nothing_else() {
         "<dd>400 MiB</dd>",
         "819,200 exactly",
         "configs/quickstart.yaml:21",
+        "ada · llama_10M.yaml</p>",
         "Bits per character",
         "mean of 10",
     ] {

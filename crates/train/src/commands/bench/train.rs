@@ -1,13 +1,14 @@
 //! Training steps of an experiment, in turns with a peer.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use cairn_base::{Diagnostic, Exec};
 use cairn_config::native::{NativeExperiment, Precision};
 use cairn_launch::request::{Bench, Peer};
 use cairn_tensor::cpu::Cpu;
-use cairn_tensor::{Pool, ProgramOptions};
+use cairn_tensor::{Dispatcher, Pool, ProgramOptions};
 use serde::{Deserialize, Serialize};
 
 use super::super::Context;
@@ -151,7 +152,7 @@ fn own(
         convert::step(training, experiment.model.vocab_size),
         &optimizer,
         micro_batches,
-        Cpu::new(context.isa, context.threads),
+        Dispatcher::new(vec![Arc::new(Cpu::new(context.isa, context.threads))]),
         pool,
         ProgramOptions::default(),
     )?;

@@ -182,7 +182,10 @@ fn train_tokenizer(texts: &[&str], vocab_size: usize) -> Result<Tokenizer, DataE
 }
 
 /// The texts of both sides, in the order of the documents.
-fn sides<'a>(documents: &'a [Document], division: &Division) -> (Vec<&'a str>, Vec<&'a str>) {
+pub(super) fn sides<'a>(
+    documents: &'a [Document],
+    division: &Division,
+) -> (Vec<&'a str>, Vec<&'a str>) {
     let (mut train, mut validation) = (Vec::new(), Vec::new());
     for (index, (document, held_out)) in documents.iter().zip(&division.held_out).enumerate() {
         let text = document.text.as_str();
@@ -210,7 +213,7 @@ fn tail_start(text: &str, size: usize) -> usize {
     line.filter(|start| *start < text.len()).unwrap_or(at)
 }
 
-fn held_out(documents: &[Document], division: &Division) -> Vec<String> {
+pub(super) fn held_out(documents: &[Document], division: &Division) -> Vec<String> {
     let held = documents
         .iter()
         .zip(&division.held_out)

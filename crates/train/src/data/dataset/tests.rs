@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::*;
 use crate::data::megatron::{IndexedWriter, TokenType};
-use crate::data::{inspect, prepare};
+use crate::data::{inspect, prepare, source, split};
 
 /// Settings that are right, for files that need not exist.
 pub(in crate::data) fn settings() -> Settings {
@@ -96,6 +96,26 @@ fn every_document_is_whole_on_one_side_and_counted_exactly() {
             "{} held out",
             validation.len()
         );
+    }
+}
+
+#[test]
+fn crates_are_on_one_side_only_whatever_their_version() {
+    let documents: Vec<_> = (0..60)
+        .map(|i| source::Document {
+            group: Some(format!("crate-{}", i % 20)),
+            text: format!("// version {i}\n").repeat(20),
+        })
+        .collect();
+    let items: Vec<_> = documents.iter().map(source::Document::item).collect();
+    let division = split::divide(&items, 0.2).unwrap();
+    let (train, validation) = build::sides(&documents, &division);
+    let held_out = build::held_out(&documents, &division);
+    assert_eq!((train.len(), validation.len(), held_out.len()), (48, 12, 4));
+    for document in &documents {
+        let is_held = held_out.contains(document.group.as_ref().unwrap());
+        assert_eq!(validation.contains(&document.text.as_str()), is_held);
+        assert_eq!(train.contains(&document.text.as_str()), !is_held);
     }
 }
 

@@ -28,7 +28,16 @@ const HEADER_BYTES: usize = 1024;
 
 /// The files of the corpus in their fixed order, grouped by crate name.
 pub(super) fn list(workspace_root: Option<&Path>) -> Result<Vec<Input>, DataError> {
-    let metadata = metadata(workspace_root)?;
+    // Offline first: after a build everything is there, except that a build
+    // does not bring what only tests need. Then Cargo may fetch what is missing.
+    let metadata = metadata(workspace_root, true).or_else(|error| {
+        tracing::info!("some packages are not here yet, asking cargo to fetch them: {error}");
+        metadata(workspace_root, false)
+    })?;
+    select(&metadata)
+}
+
+fn select(metadata: &Metadata) -> Result<Vec<Input>, DataError> {
     let mut crates: BTreeMap<(u64, &str), Vec<&Package>> = BTreeMap::new();
     for package in &metadata.packages {
         let name = package.name.as_str();
@@ -137,32 +146,21 @@ fn rust_files(folder: &Path) -> Result<Vec<PathBuf>, DataError> {
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// Asks Cargo without the network first: after a build everything is there,
-/// except that a build does not bring what only tests need. Then Cargo may
-/// fetch what is missing.
-fn metadata(workspace_root: Option<&Path>) -> Result<Metadata, DataError> {
+fn metadata(workspace_root: Option<&Path>, offline: bool) -> Result<Metadata, DataError> {
     let host = host(workspace_root)?;
-    let ask = |offline: bool| {
-        let mut args = vec![
+    let failed = |reason: String| DataError::Packages { reason };
+    let output = cargo(workspace_root)
+        .args([
             "metadata",
             "--format-version=1",
             "--locked",
             "--filter-platform",
             &host,
-        ];
-        args.extend(offline.then_some("--offline"));
-        cargo(workspace_root).args(args).output()
-    };
-    let output = ask(true).or_else(|error| {
-        tracing::info!("some packages are not here yet, asking cargo to fetch them: {error}");
-        ask(false)
-    });
-    let output = output.map_err(|error| DataError::Packages {
-        reason: error.to_string(),
-    })?;
-    MetadataCommand::parse(output.text()).map_err(|error| DataError::Packages {
-        reason: error.to_string(),
-    })
+        ])
+        .args(offline.then_some("--offline"))
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    MetadataCommand::parse(output.text()).map_err(|error| failed(error.to_string()))
 }
 
 /// The target Cargo builds for when told nothing else.
@@ -212,6 +210,38 @@ mod tests {
         assert!(!is_generated(b"fn main() { println!(\"do not edit\") }"));
         let late = [&[b' '; HEADER_BYTES][..], b"\n// @generated"].concat();
         assert!(!is_generated(&late));
+    }
+
+    #[test]
+    fn the_packages_of_this_workspace_make_a_corpus_within_its_bounds() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let metadata = match metadata(Some(root), true) {
+            Ok(metadata) => metadata,
+            Err(error) => return cairn_base::skip(&error.to_string()),
+        };
+        let inputs = select(&metadata).unwrap();
+        assert_eq!(inputs, select(&metadata).unwrap());
+        let mut sizes: BTreeMap<&str, u64> = BTreeMap::new();
+        for input in &inputs {
+            let size = std::fs::metadata(&input.path).unwrap().len();
+            assert!(size <= MAX_FILE_BYTES);
+            *sizes.entry(input.group.as_deref().unwrap()).or_default() += size;
+        }
+        assert!(sizes.keys().all(|name| is_wanted(name)), "{sizes:?}");
+        assert!(
+            sizes.values().all(|size| *size <= MAX_CRATE_BYTES),
+            "{sizes:?}"
+        );
+        assert!(sizes.values().sum::<u64>() <= MAX_CORPUS_BYTES);
+        assert!(sizes.len() > 10, "{sizes:?}");
+    }
+
+    #[test]
+    fn a_folder_that_is_no_workspace_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = metadata(Some(dir.path()), true).unwrap_err();
+        assert_eq!(error.code(), "data::packages");
+        assert!(error.to_string().contains("Cargo.toml"), "{error}");
     }
 
     #[test]
