@@ -8,6 +8,14 @@ use thiserror::Error;
 /// Why a checkpoint could not be written or read.
 #[derive(Debug, Error)]
 pub enum CheckpointError {
+    /// The folder for checkpoints cannot be created, locked or cleared.
+    #[error("cannot use the checkpoint folder {}: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The cause, with the file it happened at.
+        source: FileError,
+    },
     /// Writing failed; the partial directory was removed again.
     #[error("checkpoint {} was not written: {source}", path.display())]
     Write {
@@ -88,17 +96,21 @@ impl CheckpointError {
     /// True when the medium has no room left (disk, quota or file size limit).
     #[must_use]
     pub fn is_full(&self) -> bool {
-        matches!(self, Self::Write { source, .. } if source.kind == FileErrorKind::Full)
+        matches!(self, Self::Write { source, .. } | Self::Folder { source, .. } if source.kind == FileErrorKind::Full)
     }
 
     /// The form shown to people. `last_good` is named in the hint when known.
     #[must_use]
     pub fn diagnostic(&self, last_good: Option<&Path>) -> Diagnostic {
         let (code, hint) = match self {
-            Self::Write { source, .. } => match source.kind {
+            Self::Write { source, .. } | Self::Folder { source, .. } => match source.kind {
                 FileErrorKind::Full => (
                     "checkpoint::disk-full",
                     "free space, or set `workspace` to a disk with room, then run again with --resume",
+                ),
+                FileErrorKind::Locked => (
+                    "checkpoint::in-use",
+                    "wait for the other process to end, stop it, or choose another `exp_name`",
                 ),
                 FileErrorKind::Other => (
                     "checkpoint::write",

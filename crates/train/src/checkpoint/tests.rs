@@ -68,11 +68,12 @@ fn steps(dir: &Path) -> Vec<u64> {
     step_dirs(dir).unwrap().into_keys().collect()
 }
 
-/// The folder holds exactly these entries.
+/// What is in a folder, but for the lock of its writer.
 fn names(dir: &Path) -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != ".lock")
         .collect();
     names.sort();
     names

@@ -4,9 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use cairn_base::{Diagnostic, Severity, files};
+use cairn_base::files::{self, Lock};
+use cairn_base::{Diagnostic, Severity};
 
 use super::{CheckpointError, Options, Snapshot, load, retention, save_now};
+
+/// File in the `checkpoints` folder that the one process training there locks.
+const LOCK_NAME: &str = ".lock";
 
 type Outcome = Result<PathBuf, CheckpointError>;
 
@@ -20,16 +24,20 @@ pub struct CheckpointWriter {
     in_flight: Option<(u64, JoinHandle<Outcome>)>,
     last_saved: Option<PathBuf>,
     warnings: Vec<Diagnostic>,
+    /// Held while the writer lives: a second process would clear what this one
+    /// is writing.
+    _lock: Lock,
 }
 
 impl CheckpointWriter {
-    /// Creates `dir` if needed and clears what a killed run left in it. The
-    /// diagnostics are notes about what was found.
+    /// Creates `dir` if needed, locks it, and clears what a killed run left in
+    /// it. The diagnostics are notes about what was found.
     ///
     /// # Errors
-    /// When the folder cannot be created, read or cleared.
+    /// When the folder cannot be created, read or cleared, or another process
+    /// has it open.
     pub fn open(dir: &Path, options: Options) -> Result<(Self, Vec<Diagnostic>), CheckpointError> {
-        let at = |source| CheckpointError::Write {
+        let at = |source| CheckpointError::Folder {
             path: dir.to_path_buf(),
             source,
         };
@@ -37,6 +45,7 @@ impl CheckpointWriter {
         if let Some(parent) = dir.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             files::sync_dir(parent).map_err(at)?;
         }
+        let lock = Lock::try_acquire(&dir.join(LOCK_NAME)).map_err(at)?;
         let notes = retention::recover(dir).map_err(at)?;
         let writer = Self {
             dir: dir.to_path_buf(),
@@ -44,6 +53,7 @@ impl CheckpointWriter {
             in_flight: None,
             last_saved: None,
             warnings: Vec::new(),
+            _lock: lock,
         };
         Ok((writer, notes))
     }

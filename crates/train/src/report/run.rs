@@ -1,9 +1,10 @@
 //! What a run directory says, read leniently.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cairn_base::{FileError, FileErrorKind, files};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::EXPERIMENT_NAME;
 use super::points::Points;
@@ -30,7 +31,7 @@ pub(super) struct Run {
     pub owner: Vec<String>,
     /// The model's preset, when the experiment names it.
     pub model: Option<String>,
-    lines: Vec<Value>,
+    columns: BTreeMap<String, Points>,
     pub damaged_lines: usize,
     pub samples: Vec<Sample>,
     pub settings: Vec<Setting>,
@@ -44,16 +45,7 @@ impl Run {
             dir: dir.to_path_buf(),
             ..Self::default()
         };
-        let text = files::read(&dir.join(METRICS_NAME))?;
-        for line in text
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.trim_ascii().is_empty())
-        {
-            match serde_json::from_slice::<Value>(line) {
-                Ok(value) if value.get("step").is_some_and(Value::is_u64) => run.lines.push(value),
-                _ => run.damaged_lines += 1,
-            }
-        }
+        run.read_metrics(&files::read(&dir.join(METRICS_NAME))?);
         run.samples = read_optional(&dir.join(SAMPLES_NAME))?
             .split(|byte| *byte == b'\n')
             .filter_map(|line| serde_json::from_slice(line).ok())
@@ -74,19 +66,32 @@ impl Run {
         Ok(run)
     }
 
+    /// Sorts the numbers of `metrics.jsonl` by key and step.
+    fn read_metrics(&mut self, text: &[u8]) {
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            // A last line without an end is being written now, or was when the
+            // run was killed.
+            if line.trim_ascii().is_empty() || !line.ends_with(b"\n") {
+                continue;
+            }
+            let object = serde_json::from_slice::<Map<String, Value>>(line).unwrap_or_default();
+            let Some(step) = object.get("step").and_then(Value::as_u64) else {
+                self.damaged_lines += 1;
+                continue;
+            };
+            for (key, value) in object.into_iter().filter(|(key, _)| key != "step") {
+                let points = self.columns.entry(key).or_default();
+                points.push((step, value.as_f64().unwrap_or(f64::NAN)));
+            }
+        }
+        for points in self.columns.values_mut() {
+            points.sort_by_key(|(step, _)| *step);
+        }
+    }
+
     /// All values of one key, by step.
     pub(super) fn points(&self, key: &str) -> Points {
-        let value = |line: &Value| {
-            line.get(key)
-                .map(|value| value.as_f64().unwrap_or(f64::NAN))
-        };
-        let mut points: Points = self
-            .lines
-            .iter()
-            .filter_map(|line| Some((line.get("step")?.as_u64()?, value(line)?)))
-            .collect();
-        points.sort_by_key(|(step, _)| *step);
-        points
+        self.columns.get(key).cloned().unwrap_or_default()
     }
 
     /// The value of the setting whose key ends in `name`.

@@ -190,7 +190,7 @@ fn a_broken_run_still_has_a_report() {
         ),
         (
             format!("{good}rubbish\n{{\"step\":3"),
-            &["2 damaged lines in metrics.jsonl", "<dd>2.500</dd>"],
+            &["1 damaged line in metrics.jsonl", "<dd>2.500</dd>"],
         ),
         (format!("{nan}{good}"), &["<circle class=\"dot main\""]),
         ("{\"step\":7}\n".into(), &["No step is on record yet"]),

@@ -214,3 +214,21 @@ fn an_older_checkpoint_that_cannot_be_deleted_does_not_hide_the_new_one() {
     assert!(writer.take_warnings().is_empty());
     assert_eq!(steps(dir.path()), [3]);
 }
+
+#[test]
+fn a_second_run_in_the_same_folder_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (writer, _) = CheckpointWriter::open(dir.path(), options()).unwrap();
+    let partial = dir.path().join(".step-00000030.partial-77");
+    fs::create_dir(&partial).unwrap();
+    let error = CheckpointWriter::open(dir.path(), options()).unwrap_err();
+    assert_eq!(error.diagnostic(None).code, "checkpoint::in-use");
+    assert!(
+        error.to_string().contains("another process holds it"),
+        "{error}"
+    );
+    assert!(partial.exists(), "what the first is writing stays");
+    drop(writer);
+    let (_, notes) = CheckpointWriter::open(dir.path(), options()).unwrap();
+    assert_eq!(notes.len(), 1);
+}
