@@ -6,12 +6,38 @@
 
 pub mod gemm;
 pub mod isa;
+
+mod gather;
+mod kernel;
+mod lanes;
+mod math;
+mod num;
+mod parts;
+mod scratch;
+mod simd;
+
+mod adamw;
+mod assign;
+mod attention;
+mod cast;
+mod cross_entropy;
+mod dropout;
+mod elementwise;
+mod embedding;
+mod glu;
+mod layernorm;
 mod matmul;
+mod reduce;
+mod rmsnorm;
+mod rope;
+mod shape;
+mod softmax;
 
 use cairn_graph::Op;
 
 use crate::backend::{Backend, Kernel, Signature};
 use isa::Isa;
+use simd::Level;
 
 /// What a kernel is built for.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +48,63 @@ pub(crate) struct Target {
     pub(crate) threads: usize,
 }
 
+impl Target {
+    /// What loops are compiled for.
+    fn level(self) -> Level {
+        Level::new(self.isa)
+    }
+}
+
 type Build = fn(&dyn Op, &Signature, Target) -> Option<Box<dyn Kernel>>;
 
-/// Operators with a kernel here, by name.
-const TABLE: &[(&str, Build)] = &[("matmul", matmul::build)];
+macro_rules! table {
+    ($($name:literal => $build:path,)+) => {
+        /// Names of the operators with a kernel here.
+        pub const OPERATORS: &[&str] = &[$($name),+];
+
+        /// Their constructors, in the same order.
+        const BUILD: &[Build] = &[$($build),+];
+    };
+}
+
+table! {
+    "adamw" => adamw::build,
+    "assign" => assign::build,
+    "attention" => attention::build,
+    "attention_grad" => attention::build_grad,
+    "binary" => elementwise::build_binary,
+    "broadcast" => shape::build_copy,
+    "cache_write" => assign::build_cache_write,
+    "cast" => cast::build,
+    "concat" => shape::build_concat,
+    "cross_entropy" => cross_entropy::build,
+    "cross_entropy_grad" => cross_entropy::build_grad,
+    "cross_entropy_with_grad" => cross_entropy::build_with_grad,
+    "dropout" => dropout::build,
+    "embedding" => embedding::build,
+    "embedding_grad" => embedding::build_grad,
+    "fill" => shape::build_fill,
+    "glu" => glu::build,
+    "glu_grad" => glu::build_grad,
+    "iota" => shape::build_iota,
+    "layernorm" => layernorm::build,
+    "layernorm_grad" => layernorm::build_grad,
+    "matmul" => matmul::build,
+    "pad" => shape::build_pad,
+    "reduce" => reduce::build,
+    "reshape" => shape::build_copy,
+    "rmsnorm" => rmsnorm::build,
+    "rmsnorm_grad" => rmsnorm::build_grad,
+    "rope" => rope::build,
+    "rope_table" => rope::build_table,
+    "select" => elementwise::build_select,
+    "slice" => shape::build_copy,
+    "softmax" => softmax::build,
+    "softmax_grad" => softmax::build_grad,
+    "sum_squares" => reduce::build_sum_squares,
+    "transpose" => shape::build_copy,
+    "unary" => elementwise::build_unary,
+}
 
 /// The fast CPU backend.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +134,7 @@ impl Cpu {
     /// Names of the operators it has kernels for.
     #[must_use]
     pub fn operators() -> Vec<&'static str> {
-        TABLE.iter().map(|(name, _)| *name).collect()
+        OPERATORS.to_vec()
     }
 }
 
@@ -65,7 +144,7 @@ impl Backend for Cpu {
     }
 
     fn kernel(&self, op: &dyn Op, signature: &Signature) -> Option<Box<dyn Kernel>> {
-        let (_, build) = TABLE.iter().find(|(name, _)| *name == op.name())?;
-        build(op, signature, self.target)
+        let index = OPERATORS.iter().position(|name| *name == op.name())?;
+        BUILD[index](op, signature, self.target)
     }
 }
