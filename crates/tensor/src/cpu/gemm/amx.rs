@@ -12,11 +12,11 @@ use std::arch::asm;
 
 use cairn_formats::DType;
 
-use super::avx512::store_bf16;
+use super::avx512::{expect, store_bf16};
 use super::pack::View;
 use super::pack_avx512;
 use super::store::{self, Target};
-use super::tile::{Panels, Tile};
+use super::tile::{Accumulators, PanelA, Panels, Tile};
 
 /// `tmm0..3` hold 2 x 2 tiles of `C`, `tmm4..5` two of `A`, `tmm6..7` two of `B`.
 /// `tdpbf16ps` multiplies exactly, rounds each sum to nearest even and takes denormal
@@ -42,6 +42,45 @@ static CONFIG: TileConfig = TileConfig {
     rows: [16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0],
 };
 
+/// Adds the product of two panels to `tmm0..3`. `A` streams through the first-level cache
+/// (`tileloaddt1`), so that the panel of `B`, which the next tiles read again, stays in
+/// it. `$prefetch` comes four times for each 32 terms.
+macro_rules! multiply {
+    ($k:expr, $a:expr, $b:expr, $ahead:expr, $prefetch:literal) => {
+        asm!(
+            "test {blocks}, {blocks}",
+            "jz 3f",
+            "2:",
+            "tileloaddt1 tmm4, [{a} + {sa}]",
+            $prefetch,
+            "tileloadd tmm6, [{b} + {sb}]",
+            $prefetch,
+            "tileloadd tmm7, [{b} + {sb} + 1024]",
+            "tdpbf16ps tmm0, tmm4, tmm6",
+            $prefetch,
+            "tileloaddt1 tmm5, [{low} + {sa}]",
+            "tdpbf16ps tmm1, tmm4, tmm7",
+            $prefetch,
+            "tdpbf16ps tmm2, tmm5, tmm6",
+            "tdpbf16ps tmm3, tmm5, tmm7",
+            "add {a}, 64",
+            "add {low}, 64",
+            "add {b}, 2048",
+            "dec {blocks}",
+            "jnz 2b",
+            "3:",
+            blocks = inout(reg) $k / 32 => _,
+            a = inout(reg) $a.first => _,
+            low = inout(reg) $a.first.add(16 * $a.outer_stride) => _,
+            b = inout(reg) $b => _,
+            ahead = inout(reg) $ahead => _,
+            sa = in(reg) $a.outer_stride * 2,
+            sb = in(reg) 64usize,
+            options(nostack, readonly),
+        )
+    };
+}
+
 impl Tile for AmxBf16 {
     type Packed = u16;
     type Acc = f32;
@@ -50,6 +89,8 @@ impl Tile for AmxBf16 {
     const NR: usize = 32;
     const KU: usize = 32;
     const PANELS: Panels = Panels::Pairs;
+    const IN_PLACE: bool = true;
+    const RATE: f64 = 512.0;
 
     unsafe fn pack_panels(
         view: &View<'_, u16>,
@@ -98,29 +139,32 @@ impl Tile for AmxBf16 {
         unsafe { asm!("tilerelease", options(nostack, nomem)) }
     }
 
+    fn expect(target: &Target<'_, f32>) {
+        expect(target);
+    }
+
     unsafe fn run(
         k: usize,
-        a: *const u16,
-        a_stride: usize,
+        a: PanelA<u16>,
         b: *const u16,
-        acc: *mut f32,
-        ld: usize,
-        load: bool,
+        acc: Accumulators<f32>,
+        ahead: Option<*const u16>,
     ) {
-        let ld_bytes = ld * 4;
-        // SAFETY: `acc` is 32 rows of 32 elements `ld` apart: four tiles of 16 rows of
-        // 64 bytes. `a` is 32 rows of `k` elements `a_stride` apart, `b` has two tiles
-        // of 1024 bytes for each 32 terms. The instructions only touch these and the
-        // tile registers, which no other code uses between `begin` and `end`.
+        // SAFETY: `acc` is 32 rows of 32 elements: four tiles of 16 rows of 64 bytes.
+        // `a` is 32 rows of `k` elements, `b` has two tiles of 1024 bytes for each 32
+        // terms. The instructions touch only these and the tile registers, which no
+        // other code uses between `begin` and `end`; prefetching has no effect that a
+        // program can observe.
         unsafe {
-            let low = acc.add(16 * ld);
-            if load {
+            let (c, ld) = (acc.first, acc.ld * 4);
+            let low = c.add(16 * acc.ld);
+            if acc.load {
                 asm!(
                     "tileloadd tmm0, [{c} + {ld}]",
                     "tileloadd tmm1, [{c} + {ld} + 64]",
-                    "tileloadd tmm2, [{d} + {ld}]",
-                    "tileloadd tmm3, [{d} + {ld} + 64]",
-                    c = in(reg) acc, d = in(reg) low, ld = in(reg) ld_bytes,
+                    "tileloadd tmm2, [{low} + {ld}]",
+                    "tileloadd tmm3, [{low} + {ld} + 64]",
+                    c = in(reg) c, low = in(reg) low, ld = in(reg) ld,
                     options(nostack, readonly),
                 );
             } else {
@@ -132,38 +176,23 @@ impl Tile for AmxBf16 {
                     options(nostack, nomem),
                 );
             }
-            asm!(
-                "test {blocks}, {blocks}",
-                "jz 3f",
-                "2:",
-                "tileloadd tmm4, [{a} + {sa}]",
-                "tileloadd tmm6, [{b} + {sb}]",
-                "tileloadd tmm7, [{b} + {sb} + 1024]",
-                "tdpbf16ps tmm0, tmm4, tmm6",
-                "tileloadd tmm5, [{a1} + {sa}]",
-                "tdpbf16ps tmm1, tmm4, tmm7",
-                "tdpbf16ps tmm2, tmm5, tmm6",
-                "tdpbf16ps tmm3, tmm5, tmm7",
-                "add {a}, 64",
-                "add {a1}, 64",
-                "add {b}, 2048",
-                "dec {blocks}",
-                "jnz 2b",
-                "3:",
-                blocks = inout(reg) k / 32 => _,
-                a = inout(reg) a => _,
-                a1 = inout(reg) a.add(16 * a_stride) => _,
-                b = inout(reg) b => _,
-                sa = in(reg) a_stride * 2,
-                sb = in(reg) 64usize,
-                options(nostack, readonly),
-            );
+            if let Some(ahead) = ahead {
+                multiply!(
+                    k,
+                    a,
+                    b,
+                    ahead,
+                    "prefetcht1 [{ahead}]\n prefetcht1 [{ahead} + 64]\n prefetcht1 [{ahead} + 128]\n prefetcht1 [{ahead} + 192]\n prefetcht1 [{ahead} + 256]\n prefetcht1 [{ahead} + 320]\n prefetcht1 [{ahead} + 384]\n prefetcht1 [{ahead} + 448]\n add {ahead}, 512"
+                );
+            } else {
+                multiply!(k, a, b, a.first, "/* {ahead} */");
+            }
             asm!(
                 "tilestored [{c} + {ld}], tmm0",
                 "tilestored [{c} + {ld} + 64], tmm1",
-                "tilestored [{d} + {ld}], tmm2",
-                "tilestored [{d} + {ld} + 64], tmm3",
-                c = in(reg) acc, d = in(reg) low, ld = in(reg) ld_bytes,
+                "tilestored [{low} + {ld}], tmm2",
+                "tilestored [{low} + {ld} + 64], tmm3",
+                c = in(reg) c, low = in(reg) low, ld = in(reg) ld,
                 options(nostack),
             );
         }

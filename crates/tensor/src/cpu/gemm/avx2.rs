@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::tile::{Panels, Tile};
+use super::tile::{Accumulators, PanelA, Panels, Tile};
 
 /// 6 x 16 accumulators in twelve registers, two for `B`, one for an element of `A`.
 #[derive(Debug)]
@@ -24,25 +24,30 @@ impl Tile for Avx2F32 {
     const NR: usize = NR;
     const KU: usize = 1;
     const PANELS: Panels = Panels::Outer;
+    const IN_PLACE: bool = false;
+    const RATE: f64 = 16.0;
 
     unsafe fn run(
         k: usize,
-        a: *const f32,
-        _: usize,
+        a: PanelA<f32>,
         b: *const f32,
-        acc: *mut f32,
-        ld: usize,
-        load: bool,
+        acc: Accumulators<f32>,
+        _: Option<*const f32>,
     ) {
         // SAFETY: by the contract of `run`.
-        unsafe { kernel(k, a, b, acc, ld, load) }
+        unsafe { kernel(k, a.first, b, acc) }
     }
 }
 
 /// # Safety
 /// The processor has AVX2 and FMA; the rest as [`Tile::run`].
 #[target_feature(enable = "avx2,fma")]
-unsafe fn kernel(k: usize, a: *const f32, b: *const f32, acc: *mut f32, ld: usize, load: bool) {
+unsafe fn kernel(k: usize, a: *const f32, b: *const f32, acc: Accumulators<f32>) {
+    let Accumulators {
+        first: acc,
+        ld,
+        load,
+    } = acc;
     // SAFETY: row `i` of `acc` has 16 elements, `a` is `[k][6]`, `b` is `[k][16]`.
     unsafe {
         let mut sum = [[_mm256_setzero_ps(); 2]; MR];

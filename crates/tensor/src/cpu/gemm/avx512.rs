@@ -12,10 +12,13 @@ use cairn_formats::DType;
 use super::pack::View;
 use super::pack_avx512;
 use super::store::{self, Target};
-use super::tile::{Panels, Tile};
+use super::tile::{Accumulators, PanelA, Panels, Tile};
 
 const MR: usize = 12;
 const NR: usize = 32;
+
+/// Terms between reading a row of a panel and asking for it.
+const AHEAD: usize = 16;
 
 /// f32: 24 registers of accumulators, two for `B`, one for an element of `A`.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ impl Tile for Avx512F32 {
     const NR: usize = NR;
     const KU: usize = 1;
     const PANELS: Panels = Panels::Outer;
+    const IN_PLACE: bool = true;
+    const RATE: f64 = 32.0;
 
     unsafe fn pack_panels(
         view: &View<'_, f32>,
@@ -44,15 +49,17 @@ impl Tile for Avx512F32 {
 
     unsafe fn run(
         k: usize,
-        a: *const f32,
-        _: usize,
+        a: PanelA<f32>,
         b: *const f32,
-        acc: *mut f32,
-        ld: usize,
-        load: bool,
+        acc: Accumulators<f32>,
+        _: Option<*const f32>,
     ) {
         // SAFETY: by the contract of `run`.
-        unsafe { kernel_f32(k, a, b, acc, ld, load) }
+        unsafe { kernel_f32(k, a, b, acc) }
+    }
+
+    fn expect(target: &Target<'_, f32>) {
+        expect(target);
     }
 }
 
@@ -69,6 +76,8 @@ impl Tile for Avx512Bf16 {
     const NR: usize = NR;
     const KU: usize = 32;
     const PANELS: Panels = Panels::Pairs;
+    const IN_PLACE: bool = true;
+    const RATE: f64 = 64.0;
 
     unsafe fn pack_panels(
         view: &View<'_, u16>,
@@ -106,30 +115,46 @@ impl Tile for Avx512Bf16 {
 
     unsafe fn run(
         k: usize,
-        a: *const u16,
-        a_stride: usize,
+        a: PanelA<u16>,
         b: *const u16,
-        acc: *mut f32,
-        ld: usize,
-        load: bool,
+        acc: Accumulators<f32>,
+        _: Option<*const u16>,
     ) {
         // SAFETY: by the contract of `run`.
-        unsafe { kernel_bf16(k, a, a_stride, b, acc, ld, load) }
+        unsafe { kernel_bf16(k, a, b, acc) }
+    }
+
+    fn expect(target: &Target<'_, f32>) {
+        expect(target);
     }
 }
 
 type Sums = [[__m512; 2]; MR];
 
+/// Asks for the lines of `C` a tile is written to, which are otherwise fetched only when
+/// the sums are done.
+pub(super) fn expect(target: &Target<'_, f32>) {
+    let size = target.dtype.bytes(1);
+    for i in 0..target.rows {
+        let row = target.c.wrapping_add(i * target.ldc * size);
+        for line in (0..target.cols * size).step_by(64) {
+            // SAFETY: prefetching is part of x86-64, and touches no memory that a
+            // program can observe.
+            unsafe { _mm_prefetch::<_MM_HINT_ET0>(row.wrapping_add(line).cast()) };
+        }
+    }
+}
+
 /// # Safety
-/// The processor has AVX-512; rows of `acc` have 32 elements when `load` is set.
+/// The processor has AVX-512; rows of `acc` have 32 elements when it is loaded.
 #[target_feature(enable = "avx512f")]
 #[inline]
-unsafe fn start(acc: *const f32, ld: usize, load: bool) -> Sums {
+unsafe fn start(acc: Accumulators<f32>) -> Sums {
     let mut sum = [[_mm512_setzero_ps(); 2]; MR];
-    if load {
+    if acc.load {
         for (i, sum) in sum.iter_mut().enumerate() {
             // SAFETY: by contract.
-            *sum = [0, 16].map(|j| unsafe { _mm512_loadu_ps(acc.add(i * ld + j)) });
+            *sum = [0, 16].map(|j| unsafe { _mm512_loadu_ps(acc.first.add(i * acc.ld + j)) });
         }
     }
     sum
@@ -139,12 +164,12 @@ unsafe fn start(acc: *const f32, ld: usize, load: bool) -> Sums {
 /// The processor has AVX-512; rows of `acc` have 32 elements.
 #[target_feature(enable = "avx512f")]
 #[inline]
-unsafe fn finish(sum: &Sums, acc: *mut f32, ld: usize) {
+unsafe fn finish(sum: &Sums, acc: Accumulators<f32>) {
     for (i, sum) in sum.iter().enumerate() {
         // SAFETY: by contract.
         unsafe {
-            _mm512_storeu_ps(acc.add(i * ld), sum[0]);
-            _mm512_storeu_ps(acc.add(i * ld + 16), sum[1]);
+            _mm512_storeu_ps(acc.first.add(i * acc.ld), sum[0]);
+            _mm512_storeu_ps(acc.first.add(i * acc.ld + 16), sum[1]);
         }
     }
 }
@@ -152,53 +177,52 @@ unsafe fn finish(sum: &Sums, acc: *mut f32, ld: usize) {
 /// # Safety
 /// The processor has AVX-512; the rest as [`Tile::run`].
 #[target_feature(enable = "avx512f")]
-unsafe fn kernel_f32(k: usize, a: *const f32, b: *const f32, acc: *mut f32, ld: usize, load: bool) {
-    // SAFETY: row `i` of `acc` has 32 elements, `a` is `[k][12]`, `b` is `[k][32]`.
+unsafe fn kernel_f32(k: usize, a: PanelA<f32>, b: *const f32, acc: Accumulators<f32>) {
+    // SAFETY: `a` covers 12 rows of `k`, `b` is `[k][32]`; `acc` by contract.
     unsafe {
-        let mut sum = start(acc, ld, load);
+        let mut sum = start(acc);
+        // Four bases, so that each row is a base plus nought, one or two strides.
+        let bases: [*const f32; 4] = std::array::from_fn(|i| a.first.add(3 * i * a.outer_stride));
         for p in 0..k {
+            // Panels come from the second-level cache, whose latency this hides.
+            for line in [0, 16] {
+                _mm_prefetch::<_MM_HINT_T0>(b.wrapping_add((AHEAD + p) * NR + line).cast());
+            }
             let b = [0, 16].map(|j| _mm512_loadu_ps(b.add(p * NR + j)));
             for (i, sum) in sum.iter_mut().enumerate() {
-                let a = _mm512_set1_ps(*a.add(p * MR + i));
+                let a = bases[i / 3].add(i % 3 * a.outer_stride + p * a.k_stride);
+                let a = _mm512_set1_ps(*a);
                 sum[0] = _mm512_fmadd_ps(a, b[0], sum[0]);
                 sum[1] = _mm512_fmadd_ps(a, b[1], sum[1]);
             }
         }
-        finish(&sum, acc, ld);
+        finish(&sum, acc);
     }
 }
 
 /// # Safety
 /// The processor has `AVX512_BF16`; the rest as [`Tile::run`].
 #[target_feature(enable = "avx512f,avx512bf16")]
-unsafe fn kernel_bf16(
-    k: usize,
-    a: *const u16,
-    a_stride: usize,
-    b: *const u16,
-    acc: *mut f32,
-    ld: usize,
-    load: bool,
-) {
-    // SAFETY: row `i` of `acc` has 32 elements, row `i` of `a` has `k`, and each block
-    // of 32 terms of `b` is two tiles of 16 rows of 16 pairs.
+unsafe fn kernel_bf16(k: usize, a: PanelA<u16>, b: *const u16, acc: Accumulators<f32>) {
+    // SAFETY: row `i` of `a` has `k` elements, and each block of 32 terms of `b` is two
+    // tiles of 16 rows of 16 pairs; `acc` by contract.
     unsafe {
-        let mut sum = start(acc, ld, load);
+        let mut sum = start(acc);
+        let bases: [*const u16; 4] = std::array::from_fn(|i| a.first.add(3 * i * a.outer_stride));
         for block in 0..k / 32 {
             let b = b.add(block * 1024);
-            let a = a.add(block * 32);
             for pair in 0..16 {
                 let b =
                     [0, 512].map(|tile| bits(_mm512_loadu_si512(b.add(tile + pair * 32).cast())));
                 for (i, sum) in sum.iter_mut().enumerate() {
-                    let a = a.add(i * a_stride + pair * 2).cast::<i32>();
-                    let a = bits(_mm512_set1_epi32(a.read_unaligned()));
+                    let a = bases[i / 3].add(i % 3 * a.outer_stride + block * 32 + pair * 2);
+                    let a = bits(_mm512_set1_epi32(a.cast::<i32>().read_unaligned()));
                     sum[0] = _mm512_dpbf16_ps(sum[0], a, b[0]);
                     sum[1] = _mm512_dpbf16_ps(sum[1], a, b[1]);
                 }
             }
         }
-        finish(&sum, acc, ld);
+        finish(&sum, acc);
     }
 }
 

@@ -7,6 +7,15 @@ use super::tile::{Panels, Tile};
 /// sums between blocks.
 const K_BLOCK: usize = 4096;
 
+/// Bytes of second-level cache for a block of `A`.
+const A_BLOCK: usize = 768 << 10;
+
+/// Multiplications in a chunk, unless it is a single tile: more would leave threads idle.
+const CHUNK: usize = 1 << 27;
+
+/// Chunks are balanced over this many threads.
+const THREADS: usize = 4;
+
 /// The blocks of a product. Sizes are in elements unless named otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Blocking {
@@ -27,19 +36,11 @@ pub(super) struct Blocking {
 }
 
 impl Blocking {
-    pub(super) fn new<T: Tile>(gemm: &Gemm) -> Self {
+    pub(super) fn new<T: Tile>(gemm: &Gemm, in_place: bool) -> Self {
         let k_pad = gemm.k.next_multiple_of(T::KU);
         let kb = k_pad.min(K_BLOCK);
         let n_pad = gemm.n.next_multiple_of(T::NR);
-        // A chunk is small enough that a dozen threads share one product of a small
-        // model, and large enough to pay for packing its rows of `A`.
-        let flops = (gemm.flops() / 16).clamp(1 << 21, 1 << 28);
-        let area = (flops / (2 * gemm.k.max(1)) as u64) as usize;
-        let rows = if area >= 256 * 512 { 256 } else { 128 };
-        let mb = rows.min(gemm.m.max(1)).next_multiple_of(T::MR).max(T::MR);
-        let nb = (area / mb)
-            .clamp(T::NR, n_pad.max(T::NR))
-            .next_multiple_of(T::NR);
+        let (mb, nb) = choose::<T>(gemm, in_place);
         let a_stride = match T::PANELS {
             Panels::Outer => 0,
             // A cache line more than the block, so that the rows of a tile do not fall
@@ -83,4 +84,48 @@ impl Blocking {
             T::MR * T::NR
         }
     }
+}
+
+/// The rows and columns of a chunk with the least estimated time.
+fn choose<T: Tile>(gemm: &Gemm, in_place: bool) -> (usize, usize) {
+    let (m, n, k) = (gemm.m.max(1), gemm.n.max(1), gemm.k.max(1));
+    let row_panels = m.div_ceil(T::MR);
+    let col_panels = n.div_ceil(T::NR);
+    let mut best = (f64::INFINITY, T::MR, T::NR);
+    for pieces in 1..=col_panels.min(32) {
+        let nb = col_panels.div_ceil(pieces) * T::NR;
+        for panels in 1..=row_panels.min(64) {
+            let mb = panels * T::MR;
+            let a_bytes = mb * k.min(K_BLOCK) * size_of::<T::Packed>();
+            if panels > 1 && (a_bytes > A_BLOCK || mb * nb > CHUNK / k) {
+                break;
+            }
+            let time = time::<T>(gemm, in_place, mb, nb);
+            if time < best.0 {
+                best = (time, mb, nb);
+            }
+        }
+    }
+    (best.1, best.2)
+}
+
+/// Cycles of a core for the whole product, idle threads counted in. The constants are
+/// rough; only the order of the results matters.
+fn time<T: Tile>(gemm: &Gemm, in_place: bool, mb: usize, nb: usize) -> f64 {
+    const START: f64 = 2000.0;
+    const BYTES_PER_CYCLE: f64 = 8.0;
+    const PACKED_PER_CYCLE: f64 = 4.0;
+    let (rows, cols) = (gemm.m.div_ceil(mb), gemm.n.div_ceil(nb));
+    let chunks = rows * cols * gemm.batch.max(1);
+    let terms = gemm.k as f64;
+    let bytes = size_of::<T::Packed>() as f64;
+    let products = (mb * nb) as f64 * terms / T::RATE;
+    let traffic = (mb + nb) as f64 * terms * bytes / BYTES_PER_CYCLE;
+    let packing = if in_place {
+        0.0
+    } else {
+        mb as f64 * terms / PACKED_PER_CYCLE
+    };
+    let idle = chunks.next_multiple_of(THREADS) as f64;
+    idle * (START + products + traffic + packing)
 }

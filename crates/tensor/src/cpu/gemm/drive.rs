@@ -11,7 +11,7 @@ use super::Gemm;
 use super::blocking::Blocking;
 use super::pack::{self, Source, View};
 use super::store::{self, Target};
-use super::tile::{Panels, Tile};
+use super::tile::{Accumulators, PanelA, Panels, Tile};
 use crate::threads::Pool;
 
 /// Elements of packed `B` that make one chunk of packing.
@@ -197,34 +197,53 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
             }
         }
         let b_batch = if gemm.stride_b == 0 { 0 } else { chunk.batch };
-        let b = &self.packed_b[b_batch * blocking.packed_b()..];
-        for jp in 0..chunk.cols.div_ceil(T::NR) {
-            let b = &b[(chunk.col + jp * T::NR) * blocking.k_pad + k0 * T::NR..][..k_pad * T::NR];
+        let b = &self.packed_b[b_batch * blocking.packed_b() + k0 * T::NR..];
+        let panel_a = |ip: usize| {
+            if ip < in_place {
+                let row = chunk.row + ip * T::MR;
+                PanelA {
+                    first: (&raw const self.a[view.start + row * outer_stride]).cast::<T::Packed>(),
+                    outer_stride,
+                    k_stride: 1,
+                }
+            } else {
+                let (outer_stride, k_stride) = match T::PANELS {
+                    Panels::Outer => (1, T::MR),
+                    Panels::Pairs => (blocking.a_stride, 1),
+                };
+                PanelA {
+                    first: a_area[ip * a_panel..].as_ptr(),
+                    outer_stride,
+                    k_stride,
+                }
+            }
+        };
+        let panel_b = |jp: usize| (chunk.col + jp * T::NR) * blocking.k_pad;
+        let columns = chunk.cols.div_ceil(T::NR);
+        for jp in 0..columns {
+            let b_now = b[panel_b(jp)..][..k_pad * T::NR].as_ptr();
             for ip in 0..panels {
-                let (a, a_stride) = if ip < in_place {
-                    let row = chunk.row + ip * T::MR;
-                    let first = &raw const self.a[view.start + row * outer_stride];
-                    (first.cast::<T::Packed>(), outer_stride)
+                // The first pass over `A` reads it from afar; later passes find it in
+                // the second-level cache and only the next panel of `B` is afar.
+                let ahead = if jp == 0 && ip + 1 < panels {
+                    Some(panel_a(ip + 1).first)
+                } else if ip + 1 == panels && jp + 1 < columns {
+                    Some(b[panel_b(jp + 1)..].as_ptr())
                 } else {
-                    (a_area[ip * a_panel..].as_ptr(), blocking.a_stride)
+                    None
                 };
                 let tile = Position { ip, jp, block };
                 // SAFETY: `a` and `b` are panels of `k_pad` terms as packed above or in
                 // place; the rest by contract.
-                unsafe { self.tile(chunk, &tile, k_pad, (a, a_stride), b.as_ptr(), acc) };
+                unsafe { self.tile(chunk, &tile, k_pad, panel_a(ip), b_now, acc, ahead) };
             }
         }
     }
 
     /// How many of the first panels of a chunk of `A` are read where they are.
     fn panels_in_place(&self, view: &View<'_, S>, rows: usize) -> usize {
-        let rows_fit =
-            T::PANELS == Panels::Pairs && view.k_stride == 1 && view.k.is_multiple_of(T::KU);
-        if rows_fit && view.k > 0 {
-            rows / T::MR
-        } else {
-            0
-        }
+        let fit = T::IN_PLACE && S::SAME && view.k_stride == 1 && view.k.is_multiple_of(T::KU);
+        if fit && view.k > 0 { rows / T::MR } else { 0 }
     }
 
     /// Computes one tile and, after the last block of `k`, writes it.
@@ -236,9 +255,10 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
         chunk: &Chunk,
         at: &Position,
         k: usize,
-        (a, a_stride): (*const T::Packed, usize),
+        a: PanelA<T::Packed>,
         b: *const T::Packed,
         acc: &mut [T::Acc],
+        ahead: Option<*const T::Packed>,
     ) {
         let gemm = self.gemm;
         let (row, col) = (at.ip * T::MR, at.jp * T::NR);
@@ -256,10 +276,18 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
         let whole = target.rows == T::MR && target.cols == T::NR;
         let same = size_of::<T::Acc>() == 4 && gemm.out_dtype == DType::F32
             || size_of::<T::Acc>() == 8 && gemm.out_dtype == DType::F64;
+        let last = at.block + 1 == blocks;
+        if last {
+            T::expect(&target);
+        }
         if whole && same && blocks == 1 && target.bias.is_none() {
-            let c = target.c.cast::<T::Acc>();
+            let c = Accumulators {
+                first: target.c.cast::<T::Acc>(),
+                ld: gemm.ldc,
+                load: gemm.accumulate,
+            };
             // SAFETY: the tile is inside `C`, whose elements are accumulators.
-            unsafe { T::run(k, a, a_stride, b, c, gemm.ldc, gemm.accumulate) };
+            unsafe { T::run(k, a, b, c, ahead) };
             return;
         }
         let size = T::MR * T::NR;
@@ -274,19 +302,14 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
             // SAFETY: the tile is inside `C` and belongs to this chunk.
             unsafe { store::load(&target, acc, T::NR) };
         }
+        let tile = Accumulators {
+            first: acc.as_mut_ptr(),
+            ld: T::NR,
+            load: from_c || at.block > 0,
+        };
         // SAFETY: by contract; `acc` is a tile.
-        unsafe {
-            T::run(
-                k,
-                a,
-                a_stride,
-                b,
-                acc.as_mut_ptr(),
-                T::NR,
-                from_c || at.block > 0,
-            );
-        }
-        if at.block + 1 == blocks {
+        unsafe { T::run(k, a, b, tile, ahead) };
+        if last {
             // SAFETY: the tile is inside `C` and belongs to this chunk.
             unsafe { T::store(&target, acc) };
         }

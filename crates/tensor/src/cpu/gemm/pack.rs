@@ -13,6 +13,9 @@ pub(super) trait Source<P>: Copy + Send + Sync + 'static {
     /// The same value as `P`.
     fn packed(self) -> P;
 
+    /// Whether both types have the same bits.
+    const SAME: bool = false;
+
     /// The same memory, when both types have the same bits.
     fn same(_: &[Self]) -> Option<&[P]> {
         None
@@ -23,6 +26,7 @@ impl Source<Self> for f32 {
     fn packed(self) -> Self {
         self
     }
+    const SAME: bool = true;
     fn same(data: &[Self]) -> Option<&[Self]> {
         Some(data)
     }
@@ -32,6 +36,7 @@ impl Source<Self> for f64 {
     fn packed(self) -> Self {
         self
     }
+    const SAME: bool = true;
     fn same(data: &[Self]) -> Option<&[Self]> {
         Some(data)
     }
@@ -53,6 +58,7 @@ impl Source<u16> for bf16 {
     fn packed(self) -> u16 {
         self.to_bits()
     }
+    const SAME: bool = true;
     fn same(data: &[Self]) -> Option<&[u16]> {
         Some(bytemuck::cast_slice(data))
     }

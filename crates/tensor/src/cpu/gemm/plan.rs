@@ -260,12 +260,9 @@ fn name<T: Tile, S>() -> &'static str {
 }
 
 /// The blocks, the bytes of the packed `B` and the bytes of one thread's scratch memory.
-#[expect(
-    clippy::extra_unused_type_parameters,
-    reason = "called through the same table as the functions that read operands"
-)]
-fn sizes<T: Tile, S>(gemm: &Gemm) -> (Blocking, usize, usize) {
-    let blocking = Blocking::new::<T>(gemm);
+fn sizes<T: Tile, S: Source<T::Packed>>(gemm: &Gemm) -> (Blocking, usize, usize) {
+    let in_place = T::IN_PLACE && S::SAME && !gemm.trans_a && gemm.k.is_multiple_of(T::KU);
+    let blocking = Blocking::new::<T>(gemm, in_place);
     let copies = if gemm.stride_b == 0 {
         gemm.batch.min(1)
     } else {

@@ -66,7 +66,8 @@ impl Float for f64 {
     }
 }
 
-/// How the panels of the packed operands are laid out.
+/// How the panels of the packed operands are laid out. Kernels with [`Tile::IN_PLACE`]
+/// also take rows of `A` where they are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Panels {
     /// `A`: `[k][MR]`. `B`: `[k][NR]`.
@@ -74,6 +75,23 @@ pub(super) enum Panels {
     /// `A`: rows of `k` elements, any stride. `B`: `[k / 32][NR / 16][16][16][2]`, the
     /// order `tdpbf16ps` and `vdpbf16ps` multiply pairs of bf16 in.
     Pairs,
+}
+
+/// A panel of `A`: element `(i, k)` is at `first + i * outer_stride + k * k_stride`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PanelA<P> {
+    pub first: *const P,
+    pub outer_stride: usize,
+    pub k_stride: usize,
+}
+
+/// A tile of accumulators with rows `ld` elements apart.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Accumulators<A> {
+    pub first: *mut A,
+    pub ld: usize,
+    /// Start from what is there and not from zero.
+    pub load: bool,
 }
 
 /// A kernel: multiplies one panel of `A` by one panel of `B` into a tile of `C`.
@@ -92,6 +110,10 @@ pub(super) trait Tile: 'static {
     const KU: usize;
     /// Layout of the panels.
     const PANELS: Panels;
+    /// Whether rows of `A` that are contiguous in `k` need no packing.
+    const IN_PLACE: bool;
+    /// Products of two elements a core adds in one cycle, for choosing blocks.
+    const RATE: f64;
 
     /// Prepares the thread for calls of `run`.
     ///
@@ -143,23 +165,24 @@ pub(super) trait Tile: 'static {
         unsafe { store::store(target, acc, Self::NR) }
     }
 
-    /// Adds the product of `a` (`MR x k`) and `b` (`k x NR`) to `acc`, a matrix of
-    /// `MR x NR` whose rows are `ld` elements apart; starts from zero unless `load`.
+    /// Adds the product of `a` (`MR x k`) and `b` (`k x NR`) to `acc` (`MR x NR`), and
+    /// may ask the caches for `ahead`, memory as long as the panels that is needed next.
     ///
     /// # Safety
     /// The processor has the instruction set of the kernel and `begin` was called on
     /// this thread. `k` is a multiple of `KU`. `a`, `b` and `acc` cover what is read and
-    /// written: `a` is `k * MR` elements, or for [`Panels::Pairs`] `MR` rows of `k`
-    /// elements `a_stride` apart; `b` is `k * NR` elements; nobody else uses `acc`.
+    /// written: `a` has the strides of a packed panel or, for kernels that read in
+    /// place, rows contiguous in `k`; `b` is `k * NR` elements; nobody else uses `acc`.
     unsafe fn run(
         k: usize,
-        a: *const Self::Packed,
-        a_stride: usize,
+        a: PanelA<Self::Packed>,
         b: *const Self::Packed,
-        acc: *mut Self::Acc,
-        ld: usize,
-        load: bool,
+        acc: Accumulators<Self::Acc>,
+        ahead: Option<*const Self::Packed>,
     );
+
+    /// Asks the caches for the part of `C` that is written next.
+    fn expect(_target: &Target<'_, Self::Acc>) {}
 }
 
 /// The portable kernel: separate multiplication and addition, so that it has the same
@@ -178,29 +201,23 @@ impl<T: Float> Tile for Portable<T> {
     const NR: usize = PORTABLE_NR;
     const KU: usize = 1;
     const PANELS: Panels = Panels::Outer;
+    const IN_PLACE: bool = false;
+    const RATE: f64 = 4.0;
 
-    unsafe fn run(
-        k: usize,
-        a: *const T,
-        _: usize,
-        b: *const T,
-        acc: *mut T,
-        ld: usize,
-        load: bool,
-    ) {
+    unsafe fn run(k: usize, a: PanelA<T>, b: *const T, acc: Accumulators<T>, _: Option<*const T>) {
         // SAFETY: by the contract of `run` the panels hold `k` rows of `MR` and `NR`,
         // and each row of `acc` has `NR` elements that nobody else uses.
         let (a, b, rows) = unsafe {
             (
-                std::slice::from_raw_parts(a.cast::<[T; PORTABLE_MR]>(), k),
+                std::slice::from_raw_parts(a.first.cast::<[T; PORTABLE_MR]>(), k),
                 std::slice::from_raw_parts(b.cast::<[T; PORTABLE_NR]>(), k),
                 std::array::from_fn::<_, PORTABLE_MR, _>(|i| {
-                    &mut *acc.add(i * ld).cast::<[T; PORTABLE_NR]>()
+                    &mut *acc.first.add(i * acc.ld).cast::<[T; PORTABLE_NR]>()
                 }),
             )
         };
         let mut sum = [[T::default(); PORTABLE_NR]; PORTABLE_MR];
-        if load {
+        if acc.load {
             for (sum, row) in sum.iter_mut().zip(&rows) {
                 *sum = **row;
             }
