@@ -88,6 +88,31 @@ pub(crate) fn separate_overrides(definition: &Command, tokens: Vec<String>) -> V
     known
 }
 
+/// Overrides in a separated command line that look like mistyped flags of the
+/// command: to be told when the command is refused.
+pub(crate) fn likely_flags(definition: &Command, tokens: &[String]) -> Vec<Diagnostic> {
+    let mut command = definition;
+    for token in tokens {
+        command = command.find_subcommand(token).unwrap_or(command);
+    }
+    let flags: Vec<&str> = command
+        .get_arguments()
+        .filter_map(clap::Arg::get_long)
+        .collect();
+    let overrides = tokens.iter().skip_while(|token| *token != "--").skip(1);
+    overrides
+        .filter_map(|token| {
+            let typed = token.strip_prefix("--")?.split('=').next()?;
+            let flag = cairn_base::nearest(typed, flags.iter().copied())?;
+            let message = format!("`--{typed}` was read as a change to the experiment");
+            Some(
+                Diagnostic::note("xtask::flag", message)
+                    .hint(format!("did you mean the flag `--{flag}`?")),
+            )
+        })
+        .collect()
+}
+
 /// A count of at least one.
 pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse::<usize>() {
@@ -191,5 +216,18 @@ mod tests {
             let separated = separate_overrides(&definition, tokens)[1..].join(" ");
             assert_eq!(separated, expected, "{typed}");
         }
+    }
+
+    #[test]
+    fn a_mistyped_flag_is_suspected_and_a_parameter_is_not() {
+        let mut definition = crate::Cli::command();
+        definition.build();
+        let suspected = |typed: &str| {
+            let tokens: Vec<_> = typed.split_whitespace().map(str::to_owned).collect();
+            likely_flags(&definition, &tokens).len()
+        };
+        assert_eq!(suspected("xtask train --exp E -- --resum"), 1);
+        assert_eq!(suspected("xtask train --exp E -- --lr 1 resum=1"), 0);
+        assert_eq!(suspected("xtask train --resume --exp E"), 0);
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use cairn_config::show;
+
 use crate::context::{Context, Result};
 use crate::experiment::{ExperimentArgs, PRE_TRAINER, PresetArgs};
 
@@ -71,17 +73,21 @@ struct SchemaArgs {}
 
 pub(crate) fn run(args: Args, context: &Context) -> Result {
     match args.command {
-        Command::Show(args) => show(&args, context),
+        Command::Show(args) => show_experiment(&args, context),
         Command::Check(args) => check(&args, context),
         Command::Diff(args) => diff(&args, context),
         Command::Schema(SchemaArgs {}) => context.print_json(&cairn_config::native::schema()),
     }
 }
 
-fn show(args: &ShowArgs, context: &Context) -> Result {
+fn show_experiment(args: &ShowArgs, context: &Context) -> Result {
     let resolved = args.experiment.resolve(context, PRE_TRAINER)?;
-    let _ = args.origin;
-    context.print_json(&resolved.to_json())
+    match (context.json(), args.origin) {
+        (false, false) => context.print(&show::yaml(&resolved)),
+        (false, true) => context.print(&show::yaml_with_origins(&resolved)),
+        (true, false) => context.print_json(&resolved.to_record()),
+        (true, true) => context.print_json(&show::origins_json(&resolved)),
+    }
 }
 
 fn check(args: &CheckArgs, context: &Context) -> Result {
@@ -112,5 +118,9 @@ fn check(args: &CheckArgs, context: &Context) -> Result {
 fn diff(args: &DiffArgs, context: &Context) -> Result {
     let (a, _) = args.presets.resolve(context, &args.a, &[], PRE_TRAINER)?;
     let (b, _) = args.presets.resolve(context, &args.b, &[], PRE_TRAINER)?;
-    context.print_json(&serde_json::json!([a.to_json(), b.to_json()]))
+    let differences = show::diff(&a, &b);
+    if context.json() {
+        return context.print_json(&show::diff_json(&differences));
+    }
+    context.print(&show::diff_text(&differences))
 }

@@ -144,7 +144,11 @@ impl Context {
     /// `head`, is no failure.
     pub(crate) fn print(&self, text: &str) -> Result {
         let mut stdout = std::io::stdout().lock();
-        let end = if text.ends_with('\n') { "" } else { "\n" };
+        let end = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         match write!(stdout, "{text}{end}").and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
                 Err(FileError::new("write", "standard output", error).into())

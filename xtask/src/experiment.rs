@@ -45,7 +45,13 @@ impl PresetArgs {
         overrides: &[String],
         module: &str,
     ) -> Result<(Resolved, Vec<Diagnostic>)> {
-        let roots = preset_roots(&self.configs, &SystemEnv, Some(&context.root));
+        // From the top of the checkout, its presets are named as a user would.
+        let project = if context.cwd == context.root {
+            Path::new("")
+        } else {
+            &context.root
+        };
+        let roots = preset_roots(&self.configs, &SystemEnv, Some(project));
         let options = Options {
             files: &SystemFiles,
             env: &SystemEnv,

@@ -95,6 +95,7 @@ fn main() -> ExitCode {
         Ok(tokens) => args::separate_overrides(&definition, tokens),
         Err(failure) => return failure.report(context::FormatArg::Text),
     };
+    let suspects = args::likely_flags(&definition, &tokens);
     let parsed = definition
         .try_get_matches_from(tokens)
         .and_then(|matches| Cli::from_arg_matches(&matches));
@@ -106,7 +107,10 @@ fn main() -> ExitCode {
     let outcome = Context::new(cli.format).and_then(|context| cli.command.run(&context));
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(cli.format),
+        Err(mut failure) => {
+            failure.diagnostics.extend(suspects);
+            failure.report(cli.format)
+        }
     }
 }
 

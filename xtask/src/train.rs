@@ -66,6 +66,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
             .hint("use `cargo xtask train pretrain`, which trains from the beginning or from a checkpoint");
         return Err(Failure::wrong(diagnostic));
     }
+    cairn_config::native::trainable(&experiment.native.model).map_err(Failure::wrong)?;
     let command = Command::Train(Box::new(Train {
         experiment,
         resume: args.resume,

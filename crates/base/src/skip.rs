@@ -15,11 +15,10 @@ use crate::env;
 /// ```
 ///
 /// Writes `cairn-skip: <test>: <reason>` to stderr and, when `CAIRN_SKIP_LOG`
-/// names a file, appends the same line to it. The test's name is that of its
-/// thread.
+/// names a file, appends the same line to it.
 pub fn skip(reason: &str) {
     let thread = std::thread::current();
-    let line = skip_line(thread.name().unwrap_or("unnamed test"), reason);
+    let line = skip_line(&test_name(thread.name(), std::env::args().skip(1)), reason);
     eprint!("{line}");
     if let Some(path) = env::get(&env::CAIRN_SKIP_LOG) {
         let written = std::fs::OpenOptions::new()
@@ -31,6 +30,18 @@ pub fn skip(reason: &str) {
             // A lost record would turn a skip into a pass.
             panic!("cannot record a skipped test in {path}: {error}");
         }
+    }
+}
+
+/// The harness names the thread of a test after it, or runs it on the main
+/// thread when it runs one at a time; a runner with a process a test names it
+/// on the command line then.
+fn test_name(thread: Option<&str>, mut args: impl Iterator<Item = String>) -> String {
+    match thread {
+        Some(name) if name != "main" => name.to_owned(),
+        _ => args
+            .find(|arg| !arg.starts_with('-'))
+            .unwrap_or_else(|| "unnamed test".to_owned()),
     }
 }
 
@@ -49,6 +60,18 @@ pub fn parse_line(line: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_test_is_named_by_its_thread_or_its_arguments() {
+        let args = || {
+            ["--exact", "a::b", "--nocapture"]
+                .into_iter()
+                .map(str::to_owned)
+        };
+        assert_eq!(test_name(Some("c::d"), args()), "c::d");
+        assert_eq!(test_name(Some("main"), args()), "a::b");
+        assert_eq!(test_name(None, std::iter::empty()), "unnamed test");
+    }
 
     #[test]
     fn a_line_reads_back() {

@@ -1,0 +1,41 @@
+//! The suite `cli`.
+
+use std::path::{Path, PathBuf};
+
+mod engine;
+mod exit_codes;
+mod manual;
+
+/// The checkout.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// `cargo xtask` in the checkout, whatever the user's environment says.
+fn xtask(words: &[&str]) -> cairn_base::Exec {
+    let mut exec = cairn_base::Exec::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(words)
+        .cwd(root())
+        .env("USER", "me");
+    for variable in [
+        "CAIRN_CONFIGS",
+        "CAIRN_TEAM",
+        "CAIRN_LOG",
+        "CAIRN_THREADS",
+        "CAIRN_PYTHON",
+        "CAIRN_CACHE_DIR",
+    ] {
+        exec = exec.env_remove(variable);
+    }
+    exec
+}
+
+/// Runs a command: exit code, stdout, stderr.
+fn outcome(exec: &cairn_base::Exec) -> (Option<i32>, String, String) {
+    let (status, output) = exec.capture().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code(), text(output.stdout), text(output.stderr))
+}
