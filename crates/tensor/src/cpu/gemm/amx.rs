@@ -12,11 +12,11 @@ use std::arch::asm;
 
 use cairn_formats::DType;
 
-use super::avx512::{expect, store_bf16};
+use super::avx512::store_bf16;
 use super::pack::View;
 use super::pack_avx512;
 use super::store::{self, Target};
-use super::tile::{Accumulators, PanelA, Panels, Tile};
+use super::tile::{Accumulators, Operands, Panels, Tile};
 
 /// `tmm0..3` hold 2 x 2 tiles of `C`, `tmm4..5` two of `A`, `tmm6..7` two of `B`.
 /// `tdpbf16ps` multiplies exactly, rounds each sum to nearest even and takes denormal
@@ -139,17 +139,8 @@ impl Tile for AmxBf16 {
         unsafe { asm!("tilerelease", options(nostack, nomem)) }
     }
 
-    fn expect(target: &Target<'_, f32>) {
-        expect(target);
-    }
-
-    unsafe fn run(
-        k: usize,
-        a: PanelA<u16>,
-        b: *const u16,
-        acc: Accumulators<f32>,
-        ahead: Option<*const u16>,
-    ) {
+    unsafe fn run(operands: Operands<u16>, acc: Accumulators<f32>) {
+        let Operands { k, a, b, ahead } = operands;
         // SAFETY: `acc` is 32 rows of 32 elements: four tiles of 16 rows of 64 bytes.
         // `a` is 32 rows of `k` elements, `b` has two tiles of 1024 bytes for each 32
         // terms. The instructions touch only these and the tile registers, which no
@@ -182,7 +173,15 @@ impl Tile for AmxBf16 {
                     a,
                     b,
                     ahead,
-                    "prefetcht1 [{ahead}]\n prefetcht1 [{ahead} + 64]\n prefetcht1 [{ahead} + 128]\n prefetcht1 [{ahead} + 192]\n prefetcht1 [{ahead} + 256]\n prefetcht1 [{ahead} + 320]\n prefetcht1 [{ahead} + 384]\n prefetcht1 [{ahead} + 448]\n add {ahead}, 512"
+                    "prefetcht1 [{ahead}]
+                     prefetcht1 [{ahead} + 64]
+                     prefetcht1 [{ahead} + 128]
+                     prefetcht1 [{ahead} + 192]
+                     prefetcht1 [{ahead} + 256]
+                     prefetcht1 [{ahead} + 320]
+                     prefetcht1 [{ahead} + 384]
+                     prefetcht1 [{ahead} + 448]
+                     add {ahead}, 512"
                 );
             } else {
                 multiply!(k, a, b, a.first, "/* {ahead} */");

@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::tile::{Accumulators, PanelA, Panels, Tile};
+use super::tile::{Accumulators, Operands, Panels, Tile};
 
 /// 6 x 16 accumulators in twelve registers, two for `B`, one for an element of `A`.
 #[derive(Debug)]
@@ -27,22 +27,18 @@ impl Tile for Avx2F32 {
     const IN_PLACE: bool = false;
     const RATE: f64 = 16.0;
 
-    unsafe fn run(
-        k: usize,
-        a: PanelA<f32>,
-        b: *const f32,
-        acc: Accumulators<f32>,
-        _: Option<*const f32>,
-    ) {
+    unsafe fn run(operands: Operands<f32>, acc: Accumulators<f32>) {
         // SAFETY: by the contract of `run`.
-        unsafe { kernel(k, a.first, b, acc) }
+        unsafe { kernel(operands, acc) }
     }
 }
 
 /// # Safety
 /// The processor has AVX2 and FMA; the rest as [`Tile::run`].
 #[target_feature(enable = "avx2,fma")]
-unsafe fn kernel(k: usize, a: *const f32, b: *const f32, acc: Accumulators<f32>) {
+unsafe fn kernel(operands: Operands<f32>, acc: Accumulators<f32>) {
+    let Operands { k, a, b, .. } = operands;
+    let a = a.first;
     let Accumulators {
         first: acc,
         ld,

@@ -12,7 +12,7 @@ use cairn_formats::DType;
 use super::pack::View;
 use super::pack_avx512;
 use super::store::{self, Target};
-use super::tile::{Accumulators, PanelA, Panels, Tile};
+use super::tile::{Accumulators, Operands, Panels, Tile};
 
 const MR: usize = 12;
 const NR: usize = 32;
@@ -47,19 +47,9 @@ impl Tile for Avx512F32 {
         true
     }
 
-    unsafe fn run(
-        k: usize,
-        a: PanelA<f32>,
-        b: *const f32,
-        acc: Accumulators<f32>,
-        _: Option<*const f32>,
-    ) {
+    unsafe fn run(operands: Operands<f32>, acc: Accumulators<f32>) {
         // SAFETY: by the contract of `run`.
-        unsafe { kernel_f32(k, a, b, acc) }
-    }
-
-    fn expect(target: &Target<'_, f32>) {
-        expect(target);
+        unsafe { kernel_f32(operands, acc) }
     }
 }
 
@@ -113,37 +103,13 @@ impl Tile for Avx512Bf16 {
         }
     }
 
-    unsafe fn run(
-        k: usize,
-        a: PanelA<u16>,
-        b: *const u16,
-        acc: Accumulators<f32>,
-        _: Option<*const u16>,
-    ) {
+    unsafe fn run(operands: Operands<u16>, acc: Accumulators<f32>) {
         // SAFETY: by the contract of `run`.
-        unsafe { kernel_bf16(k, a, b, acc) }
-    }
-
-    fn expect(target: &Target<'_, f32>) {
-        expect(target);
+        unsafe { kernel_bf16(operands, acc) }
     }
 }
 
 type Sums = [[__m512; 2]; MR];
-
-/// Asks for the lines of `C` a tile is written to, which are otherwise fetched only when
-/// the sums are done.
-pub(super) fn expect(target: &Target<'_, f32>) {
-    let size = target.dtype.bytes(1);
-    for i in 0..target.rows {
-        let row = target.c.wrapping_add(i * target.ldc * size);
-        for line in (0..target.cols * size).step_by(64) {
-            // SAFETY: prefetching is part of x86-64, and touches no memory that a
-            // program can observe.
-            unsafe { _mm_prefetch::<_MM_HINT_ET0>(row.wrapping_add(line).cast()) };
-        }
-    }
-}
 
 /// # Safety
 /// The processor has AVX-512; rows of `acc` have 32 elements when it is loaded.
@@ -177,7 +143,8 @@ unsafe fn finish(sum: &Sums, acc: Accumulators<f32>) {
 /// # Safety
 /// The processor has AVX-512; the rest as [`Tile::run`].
 #[target_feature(enable = "avx512f")]
-unsafe fn kernel_f32(k: usize, a: PanelA<f32>, b: *const f32, acc: Accumulators<f32>) {
+unsafe fn kernel_f32(operands: Operands<f32>, acc: Accumulators<f32>) {
+    let Operands { k, a, b, .. } = operands;
     // SAFETY: `a` covers 12 rows of `k`, `b` is `[k][32]`; `acc` by contract.
     unsafe {
         let mut sum = start(acc);
@@ -203,7 +170,8 @@ unsafe fn kernel_f32(k: usize, a: PanelA<f32>, b: *const f32, acc: Accumulators<
 /// # Safety
 /// The processor has `AVX512_BF16`; the rest as [`Tile::run`].
 #[target_feature(enable = "avx512f,avx512bf16")]
-unsafe fn kernel_bf16(k: usize, a: PanelA<u16>, b: *const u16, acc: Accumulators<f32>) {
+unsafe fn kernel_bf16(operands: Operands<u16>, acc: Accumulators<f32>) {
+    let Operands { k, a, b, .. } = operands;
     // SAFETY: row `i` of `a` has `k` elements, and each block of 32 terms of `b` is two
     // tiles of 16 rows of 16 pairs; `acc` by contract.
     unsafe {

@@ -11,7 +11,7 @@ use super::Gemm;
 use super::blocking::Blocking;
 use super::pack::{self, Source, View};
 use super::store::{self, Target};
-use super::tile::{Accumulators, PanelA, Panels, Tile};
+use super::tile::{Accumulators, Operands, PanelA, Panels, Tile};
 use crate::threads::Pool;
 
 /// Elements of packed `B` that make one chunk of packing.
@@ -232,10 +232,16 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
                 } else {
                     None
                 };
+                let operands = Operands {
+                    k: k_pad,
+                    a: panel_a(ip),
+                    b: b_now,
+                    ahead,
+                };
                 let tile = Position { ip, jp, block };
                 // SAFETY: `a` and `b` are panels of `k_pad` terms as packed above or in
                 // place; the rest by contract.
-                unsafe { self.tile(chunk, &tile, k_pad, panel_a(ip), b_now, acc, ahead) };
+                unsafe { self.tile(chunk, &tile, operands, acc) };
             }
         }
     }
@@ -249,16 +255,13 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
     /// Computes one tile and, after the last block of `k`, writes it.
     ///
     /// # Safety
-    /// As `chunk`, and `a` and `b` are panels of `k` terms.
+    /// As `chunk`, and the operands are panels of this block.
     unsafe fn tile(
         &self,
         chunk: &Chunk,
         at: &Position,
-        k: usize,
-        a: PanelA<T::Packed>,
-        b: *const T::Packed,
+        operands: Operands<T::Packed>,
         acc: &mut [T::Acc],
-        ahead: Option<*const T::Packed>,
     ) {
         let gemm = self.gemm;
         let (row, col) = (at.ip * T::MR, at.jp * T::NR);
@@ -277,9 +280,6 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
         let same = size_of::<T::Acc>() == 4 && gemm.out_dtype == DType::F32
             || size_of::<T::Acc>() == 8 && gemm.out_dtype == DType::F64;
         let last = at.block + 1 == blocks;
-        if last {
-            T::expect(&target);
-        }
         if whole && same && blocks == 1 && target.bias.is_none() {
             let c = Accumulators {
                 first: target.c.cast::<T::Acc>(),
@@ -287,7 +287,7 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
                 load: gemm.accumulate,
             };
             // SAFETY: the tile is inside `C`, whose elements are accumulators.
-            unsafe { T::run(k, a, b, c, ahead) };
+            unsafe { T::run(operands, c) };
             return;
         }
         let size = T::MR * T::NR;
@@ -308,7 +308,7 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
             load: from_c || at.block > 0,
         };
         // SAFETY: by contract; `acc` is a tile.
-        unsafe { T::run(k, a, b, tile, ahead) };
+        unsafe { T::run(operands, tile) };
         if last {
             // SAFETY: the tile is inside `C` and belongs to this chunk.
             unsafe { T::store(&target, acc) };

@@ -85,6 +85,18 @@ pub(super) struct PanelA<P> {
     pub k_stride: usize,
 }
 
+/// The operands of one call of a kernel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operands<P> {
+    /// Terms in the panels, a multiple of [`Tile::KU`].
+    pub k: usize,
+    pub a: PanelA<P>,
+    /// `k * NR` elements.
+    pub b: *const P,
+    /// Memory as long as a panel that is needed next: a kernel may ask the caches for it.
+    pub ahead: Option<*const P>,
+}
+
 /// A tile of accumulators with rows `ld` elements apart.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Accumulators<A> {
@@ -165,24 +177,14 @@ pub(super) trait Tile: 'static {
         unsafe { store::store(target, acc, Self::NR) }
     }
 
-    /// Adds the product of `a` (`MR x k`) and `b` (`k x NR`) to `acc` (`MR x NR`), and
-    /// may ask the caches for `ahead`, memory as long as the panels that is needed next.
+    /// Adds the product of `A` (`MR x k`) and `B` (`k x NR`) to `acc` (`MR x NR`).
     ///
     /// # Safety
     /// The processor has the instruction set of the kernel and `begin` was called on
-    /// this thread. `k` is a multiple of `KU`. `a`, `b` and `acc` cover what is read and
-    /// written: `a` has the strides of a packed panel or, for kernels that read in
-    /// place, rows contiguous in `k`; `b` is `k * NR` elements; nobody else uses `acc`.
-    unsafe fn run(
-        k: usize,
-        a: PanelA<Self::Packed>,
-        b: *const Self::Packed,
-        acc: Accumulators<Self::Acc>,
-        ahead: Option<*const Self::Packed>,
-    );
-
-    /// Asks the caches for the part of `C` that is written next.
-    fn expect(_target: &Target<'_, Self::Acc>) {}
+    /// this thread. The operands and `acc` cover what is read and written: `A` has the
+    /// strides of a packed panel or, for kernels that read in place, rows contiguous in
+    /// `k`; `B` is a packed panel; nobody else uses `acc`.
+    unsafe fn run(operands: Operands<Self::Packed>, acc: Accumulators<Self::Acc>);
 }
 
 /// The portable kernel: separate multiplication and addition, so that it has the same
@@ -204,7 +206,8 @@ impl<T: Float> Tile for Portable<T> {
     const IN_PLACE: bool = false;
     const RATE: f64 = 4.0;
 
-    unsafe fn run(k: usize, a: PanelA<T>, b: *const T, acc: Accumulators<T>, _: Option<*const T>) {
+    unsafe fn run(operands: Operands<T>, acc: Accumulators<T>) {
+        let Operands { k, a, b, .. } = operands;
         // SAFETY: by the contract of `run` the panels hold `k` rows of `MR` and `NR`,
         // and each row of `acc` has `NR` elements that nobody else uses.
         let (a, b, rows) = unsafe {
