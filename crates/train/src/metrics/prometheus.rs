@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cairn_base::Diagnostic;
 use prometheus_client::encoding::text::encode;
@@ -17,7 +17,7 @@ use prometheus_client::registry::Registry;
 
 use super::{EvalMetrics, StepMetrics};
 
-/// A client that sends or reads nothing for this long is let go.
+/// A client gets this long for its request, and as long to take the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// A request line and headers longer than this are refused.
 const MAX_REQUEST_BYTES: u64 = 16 * 1024;
@@ -187,10 +187,30 @@ fn serve(listener: &TcpListener, registry: &Registry, stop: &AtomicBool) {
     }
 }
 
+/// Reads until a moment, however slowly the bytes come.
+struct Until<'a> {
+    stream: &'a TcpStream,
+    end: Instant,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(buffer)
+    }
+}
+
 fn answer(stream: TcpStream, registry: &Registry) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut reader = BufReader::new(Read::take(&stream, MAX_REQUEST_BYTES));
+    let until = Until {
+        stream: &stream,
+        end: Instant::now() + PATIENCE,
+    };
+    let mut reader = BufReader::new(until.take(MAX_REQUEST_BYTES));
     let mut request = String::new();
     reader.read_line(&mut request)?;
     // The headers are read so that closing does not reset the connection.

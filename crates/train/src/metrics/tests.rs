@@ -378,3 +378,15 @@ fn prometheus_gets_the_numbers_and_a_busy_port_is_only_a_warning() {
     drop(metrics);
     Endpoint::start(address, "next").unwrap();
 }
+
+#[test]
+fn a_client_that_says_nothing_does_not_keep_the_run_from_ending() {
+    let endpoint = Endpoint::start(([127, 0, 0, 1], 0).into(), "run").unwrap();
+    let mut silent = TcpStream::connect(endpoint.address()).unwrap();
+    silent.write_all(b"GET /metr").unwrap();
+    drop(endpoint);
+    let mut answer = Vec::new();
+    // Closed without an answer, or reset: either way it is over.
+    let _ = silent.read_to_end(&mut answer);
+    assert!(answer.is_empty());
+}

@@ -24,9 +24,11 @@ impl Scale {
             };
         }
         if from_zero {
+            // Denormal numbers leave no room for ticks.
+            let high = if high > 1e-300 { high * 1.08 } else { 1.0 };
             return Self {
                 low: 0.0,
-                high: if high > 0.0 { high * 1.08 } else { 1.0 },
+                high,
                 log: false,
             };
         }
@@ -49,25 +51,29 @@ impl Scale {
         }
     }
 
-    /// 0 at the low end, 1 at the high end.
+    /// 0 at the low end, 1 at the high end and beyond.
     pub(super) fn place(&self, value: f64) -> f64 {
-        if self.log {
+        let part = if self.log {
             (value.ln() - self.low.ln()) / (self.high.ln() - self.low.ln())
         } else {
             (value - self.low) / (self.high - self.low)
-        }
+        };
+        part.clamp(0.0, 1.0)
     }
 
     /// Round values inside, about `wanted` of them.
     pub(super) fn ticks(&self, wanted: f64) -> Vec<f64> {
         if self.log {
-            let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
-            let factors: &[f64] = match (self.high / self.low).log10() {
+            let span = self.high.log10() - self.low.log10();
+            let factors: &[f64] = match span {
                 span if span > 3.0 => &[1.0],
                 span if span > 1.0 => &[1.0, 2.0, 5.0],
                 _ => &[1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0],
             };
-            let all = decades.flat_map(|d| factors.iter().map(move |f| f * 10f64.powi(d)));
+            let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+            let all = decades
+                .step_by((span / 8.0).ceil().max(1.0) as usize)
+                .flat_map(|d| factors.iter().map(move |f| f * 10f64.powi(d)));
             return all.filter(|t| (self.low..=self.high).contains(t)).collect();
         }
         let raw = (self.high - self.low) / wanted;
@@ -77,7 +83,12 @@ impl Scale {
             .find(|f| f * power >= raw * 0.999)
             .unwrap_or(10.0);
         let step = factor * power;
-        let first = (self.low / step).ceil() as i64;
+        let first = (self.low / step).ceil();
+        // A range at the limit of what numbers can tell apart has no ticks.
+        if !first.is_finite() || first.abs() > 1e15 {
+            return Vec::new();
+        }
+        let first = first as i64;
         (first..)
             .map(|i| i as f64 * step)
             .take_while(|t| *t <= self.high + step * 1e-9)
@@ -140,19 +151,35 @@ mod tests {
 
     #[test]
     fn odd_ranges_still_give_a_scale() {
-        for values in [
-            &[][..],
-            &[f64::NAN][..],
-            &[0.0][..],
-            &[2.5, 2.5][..],
-            &[-3.0][..],
-            &[1e-300, 1e300][..],
-        ] {
+        let above = f64::from_bits(1e300_f64.to_bits() + 1);
+        let table: [&[f64]; 11] = [
+            &[],
+            &[f64::NAN],
+            &[0.0],
+            &[2.5, 2.5],
+            &[-3.0],
+            &[1e-300, 1e300],
+            &[5e-324],
+            &[5e-324, 1e-323],
+            &[-1e300, 5e-324],
+            &[1e300, above],
+            &[f64::MIN, f64::MAX],
+        ];
+        for values in table {
             let values: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
-            for from_zero in [false, true] {
-                let scale = Scale::of(&values, from_zero, 40.0);
+            for (from_zero, log_above) in [(false, 40.0), (true, 40.0), (false, 1.0)] {
+                let scale = Scale::of(&values, from_zero, log_above);
                 assert!(scale.low < scale.high, "{values:?}");
-                assert!(scale.ticks(5.0).len() <= 1000);
+                assert!(scale.ticks(5.0).len() <= 100, "{values:?}");
+                let places = values
+                    .iter()
+                    .chain(&scale.ticks(5.0))
+                    .map(|v| scale.place(*v))
+                    .collect::<Vec<_>>();
+                assert!(
+                    places.iter().all(|p| (0.0..=1.0).contains(p)),
+                    "{values:?}: {places:?}"
+                );
             }
         }
     }
