@@ -12,7 +12,7 @@ use std::arch::asm;
 
 use cairn_formats::DType;
 
-use super::avx512::store_bf16;
+use super::avx512::{expect_lines, store_bf16};
 use super::pack::View;
 use super::pack_avx512;
 use super::store::{self, Target};
@@ -195,5 +195,8 @@ impl Tile for AmxBf16 {
                 options(nostack),
             );
         }
+    }
+    fn expect(target: &Target<'_, f32>) {
+        expect_lines(target);
     }
 }

@@ -51,6 +51,10 @@ impl Tile for Avx512F32 {
         // SAFETY: by the contract of `run`.
         unsafe { kernel_f32(operands, acc) }
     }
+
+    fn expect(target: &Target<'_, f32>) {
+        expect_lines(target);
+    }
 }
 
 /// bf16: as for f32, with a pair of terms in each 32-bit lane. `vdpbf16ps` multiplies
@@ -107,9 +111,26 @@ impl Tile for Avx512Bf16 {
         // SAFETY: by the contract of `run`.
         unsafe { kernel_bf16(operands, acc) }
     }
+
+    fn expect(target: &Target<'_, f32>) {
+        expect_lines(target);
+    }
 }
 
 type Sums = [[__m512; 2]; MR];
+
+/// Asks for the lines of `C` a tile is written to.
+pub(super) fn expect_lines(target: &Target<'_, f32>) {
+    let size = target.dtype.bytes(1);
+    for i in 0..target.rows {
+        let row = target.c.wrapping_add(i * target.ldc * size);
+        for line in (0..target.cols * size).step_by(64) {
+            // SAFETY: prefetching is part of x86-64, and has no effect that a program
+            // can observe.
+            unsafe { _mm_prefetch::<_MM_HINT_ET0>(row.wrapping_add(line).cast()) };
+        }
+    }
+}
 
 /// # Safety
 /// The processor has AVX-512; rows of `acc` have 32 elements when it is loaded.

@@ -87,6 +87,9 @@ pub(super) struct Product<'a, T: Tile, S> {
     pub bias: Option<&'a [T::Acc]>,
     /// `C`, from its first element on, aligned for its type.
     pub c: *mut u8,
+    /// `C` is too large for the second-level cache: its lines are asked for ahead of
+    /// the stores, which otherwise wait for them.
+    pub far: bool,
     /// `worker_lines` for each thread of the pool.
     pub scratch: *mut Line,
 }
@@ -280,6 +283,9 @@ impl<T: Tile, S: Source<T::Packed>> Product<'_, T, S> {
         let same = size_of::<T::Acc>() == 4 && gemm.out_dtype == DType::F32
             || size_of::<T::Acc>() == 8 && gemm.out_dtype == DType::F64;
         let last = at.block + 1 == blocks;
+        if last && self.far {
+            T::expect(&target);
+        }
         if whole && same && blocks == 1 && target.bias.is_none() {
             let c = Accumulators {
                 first: target.c.cast::<T::Acc>(),

@@ -58,6 +58,9 @@ macro_rules! with_source {
     };
 }
 
+/// Bytes of `C` from which on it is treated as outside the second-level cache.
+const FAR_BYTES: usize = 1 << 20;
+
 /// The right operand of a product.
 #[derive(Debug, Clone, Copy)]
 pub enum OperandB<'a> {
@@ -382,6 +385,7 @@ where
         a,
         packed_b,
         bias,
+        far: c.len() > FAR_BYTES,
         c: c.as_mut_ptr(),
         scratch: worker_lines.as_mut_ptr(),
     };

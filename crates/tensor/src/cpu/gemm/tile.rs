@@ -185,6 +185,9 @@ pub(super) trait Tile: 'static {
     /// strides of a packed panel or, for kernels that read in place, rows contiguous in
     /// `k`; `B` is a packed panel; nobody else uses `acc`.
     unsafe fn run(operands: Operands<Self::Packed>, acc: Accumulators<Self::Acc>);
+
+    /// Asks the caches for the part of `C` that is written next.
+    fn expect(_target: &Target<'_, Self::Acc>) {}
 }
 
 /// The portable kernel: separate multiplication and addition, so that it has the same
