@@ -1,0 +1,4 @@
+//! Integration tests of the engine and its trainer.
+
+mod common;
+mod parity;
