@@ -17,7 +17,7 @@ use super::DataError;
 const MANIFEST: &str = "manifest.json";
 
 /// Changes when what is stored, or how it is made, changes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// What a folder holds, with what its maker wants to remember.
 #[derive(Debug, Serialize, Deserialize)]

@@ -4,6 +4,7 @@
 
 mod bpe;
 mod pieces;
+mod words;
 
 use std::fmt;
 use std::path::Path;
@@ -12,6 +13,7 @@ use cairn_base::files;
 use tokenizers::{AddedToken, Tokenizer as Inner};
 
 use super::DataError;
+use words::Words;
 
 /// The token that ends a text, for tokenizers made here.
 pub const END_OF_TEXT: &str = "<|endoftext|>";
@@ -37,6 +39,8 @@ pub struct Tokenizer {
     name: String,
     /// None for plain bytes.
     inner: Option<Box<Inner>>,
+    /// The shorter way to the same tokens, for a BPE trained here.
+    words: Option<Words>,
     vocab_size: usize,
     end_of_text: u32,
 }
@@ -57,6 +61,7 @@ impl Tokenizer {
         Self {
             name: "bytes".to_owned(),
             inner: None,
+            words: None,
             vocab_size: BYTES_END_OF_TEXT as usize + 1,
             end_of_text: BYTES_END_OF_TEXT,
         }
@@ -67,16 +72,33 @@ impl Tokenizer {
     ///
     /// # Errors
     /// A `vocab_size` below 257, which the bytes and the end of a text need.
-    pub fn train<'a>(
-        texts: impl Iterator<Item = &'a str> + Send,
+    pub fn train(texts: &[&str], vocab_size: usize) -> Result<Self, DataError> {
+        Self::train_seen(texts, vocab_size, |_| ())
+    }
+
+    /// As [`Tokenizer::train`]; `seen` is told the bytes of each text read.
+    ///
+    /// # Errors
+    /// As [`Tokenizer::train`].
+    pub fn train_seen(
+        texts: &[&str],
         vocab_size: usize,
+        seen: impl Fn(usize) + Sync,
     ) -> Result<Self, DataError> {
-        let name = "bpe";
-        let inner = bpe::train(texts, vocab_size).map_err(|reason| DataError::Tokenizer {
-            name: name.to_owned(),
+        let name = "bpe".to_owned();
+        let trained = Words::new().and_then(|words| {
+            let inner = bpe::train(&words, texts, vocab_size, seen)?;
+            Ok((words, inner))
+        });
+        let (words, inner) = trained.map_err(|reason| DataError::Tokenizer {
+            name: name.clone(),
             reason,
         })?;
-        Self::new(name.to_owned(), inner)
+        let words = Some(words);
+        Ok(Self {
+            words,
+            ..Self::new(name, inner)?
+        })
     }
 
     /// A `tokenizer.json`.
@@ -117,6 +139,7 @@ impl Tokenizer {
         Ok(Self {
             name,
             inner: Some(Box::new(inner)),
+            words: None,
             vocab_size: largest as usize + 1,
             end_of_text,
         })
@@ -159,6 +182,11 @@ impl Tokenizer {
                 .map(|text| text.bytes().map(u32::from).collect())
                 .collect());
         };
+        if let Some(words) = &self.words {
+            return words
+                .encode(inner, texts)
+                .map_err(|reason| self.problem(reason));
+        }
         let pieces: Vec<_> = texts.iter().map(|text| pieces::cut(text)).collect();
         let flat = pieces.concat();
         let encoded = inner
@@ -245,7 +273,7 @@ mod tests {
     const TEXT: &str = "fn main() {\n    println!(\"grüß dich, 世界 \u{1f980}\");\r\n\t\n}\n\n";
 
     fn trained() -> Tokenizer {
-        Tokenizer::train([TEXT, "let x = 1;\n"].into_iter(), 300).unwrap()
+        Tokenizer::train(&[TEXT, "let x = 1;\n"], 300).unwrap()
     }
 
     #[test]

@@ -23,7 +23,7 @@ const VALIDATION: &str = "validation";
 const TOKENIZER: &str = "tokenizer.json";
 
 /// Text encoded at once: enough for all cores, little enough to see progress.
-const CHUNK_BYTES: usize = 4 << 20;
+const CHUNK_BYTES: usize = 8 << 20;
 
 /// What is remembered of prepared data.
 #[derive(Debug, Serialize, Deserialize)]
@@ -172,11 +172,8 @@ fn make(
 fn train_tokenizer(texts: &[&str], vocab_size: usize) -> Result<Tokenizer, DataError> {
     let total: usize = texts.iter().map(|text| text.len()).sum();
     let progress = Progress::with_unit("training the tokenizer", total as u64, Unit::Bytes);
-    let counted = texts
-        .iter()
-        .copied()
-        .inspect(|text| progress.inc(text.len() as u64));
-    let tokenizer = Tokenizer::train(counted, vocab_size);
+    let seen = |bytes: usize| progress.inc(bytes as u64);
+    let tokenizer = Tokenizer::train_seen(texts, vocab_size, seen);
     progress.finish();
     tokenizer
 }

@@ -20,7 +20,7 @@ use crate::data::split::name_order;
 /// Text taken at most.
 const MAX_CORPUS_BYTES: u64 = 12_000_000;
 /// Text taken of one crate name at most, all versions together.
-const MAX_CRATE_BYTES: u64 = 600_000;
+const MAX_CRATE_BYTES: u64 = 400_000;
 /// Larger files are data more often than code.
 const MAX_FILE_BYTES: u64 = 200_000;
 /// Where a generated file says so.
@@ -74,6 +74,7 @@ fn is_wanted(name: &str) -> bool {
 struct Selection {
     inputs: Vec<Input>,
     total_bytes: u64,
+    is_full: bool,
     crate_bytes: BTreeMap<String, u64>,
     seen: BTreeSet<String>,
 }
@@ -85,9 +86,14 @@ impl Selection {
             let bytes = files::read(&path)?;
             let size = bytes.len() as u64;
             let used = self.crate_bytes.entry(name.to_owned()).or_default();
-            let fits =
-                *used + size <= MAX_CRATE_BYTES && self.total_bytes + size <= MAX_CORPUS_BYTES;
-            if !fits || size == 0 || std::str::from_utf8(&bytes).is_err() || is_generated(&bytes) {
+            // Small files of later crates are no way to fill the last bytes.
+            self.is_full |= self.total_bytes + size > MAX_CORPUS_BYTES;
+            if self.is_full
+                || *used + size > MAX_CRATE_BYTES
+                || size == 0
+                || std::str::from_utf8(&bytes).is_err()
+                || is_generated(&bytes)
+            {
                 continue;
             }
             // Versions of a crate share files; a text is taken once.
@@ -284,8 +290,8 @@ mod tests {
         }
         let mut selection = Selection::default();
         selection.add_package("one", dir.path()).unwrap();
-        assert_eq!(selection.inputs.len(), 4);
-        assert_eq!(selection.total_bytes, 570_010);
+        assert_eq!(selection.inputs.len(), 3);
+        assert_eq!(selection.total_bytes, 380_010);
         text("g.rs", b'g', 40_000);
         selection.add_package("two", dir.path()).unwrap();
         let groups: Vec<_> = selection
@@ -293,6 +299,6 @@ mod tests {
             .iter()
             .filter_map(|i| i.group.as_deref())
             .collect();
-        assert_eq!(groups, ["one", "one", "one", "one", "two", "two"]);
+        assert_eq!(groups, ["one", "one", "one", "two", "two"]);
     }
 }
