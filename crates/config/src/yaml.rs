@@ -13,6 +13,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
 use crate::value::{Kind, Map, Origin, Value};
 
 mod decode;
+mod relax;
 pub(crate) mod scalar;
 mod tags;
 mod timestamp;
@@ -44,15 +45,41 @@ pub fn read(
         }
     };
     let source = SourceFile::new(name, text);
-    let mut reader = Reader::new(&source);
-    let result = reader.run();
-    diagnostics.append(&mut reader.warnings);
-    match result {
-        Ok(value) => (source, Some(value)),
-        Err(error) => {
-            diagnostics.push(error);
-            (source, None)
-        }
+    let mut relaxed = relax::Relaxed::default();
+    loop {
+        let view = relaxed.view(&source.text);
+        let mut reader = Reader::new(&source, view.offsets);
+        let error = match reader.run(&view.text) {
+            Ok(value) => {
+                diagnostics.append(&mut reader.warnings);
+                return (source, Some(value));
+            }
+            Err(Failure::Syntax(error)) => {
+                let at = reader.byte(error.marker().index());
+                if relaxed.repair(&source.text, &error, at) {
+                    continue;
+                }
+                reader.syntax(&error)
+            }
+            Err(Failure::Other(error)) => *error,
+        };
+        diagnostics.append(&mut reader.warnings);
+        diagnostics.push(error);
+        return (source, None);
+    }
+}
+
+/// Why reading stopped.
+enum Failure {
+    /// The parser refused the text.
+    Syntax(ScanError),
+    /// The text is YAML, but not such as can be read here.
+    Other(Box<Diagnostic>),
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self::Other(Box::new(diagnostic))
     }
 }
 
@@ -97,15 +124,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Arc<SourceFile>) -> Self {
-        let text = &source.text;
-        let offsets = if text.is_ascii() {
-            Vec::new()
-        } else {
-            text.char_indices()
-                .map(|(at, _)| u32::try_from(at).unwrap_or(u32::MAX))
-                .collect()
-        };
+    fn new(source: &'a Arc<SourceFile>, offsets: Vec<u32>) -> Self {
         Self {
             source,
             offsets,
@@ -117,19 +136,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn run(&mut self) -> Result<Value, Diagnostic> {
-        let source = Arc::clone(self.source);
-        let mut parser = Parser::new_from_str(&source.text);
+    fn run(&mut self, text: &str) -> Result<Value, Failure> {
+        let mut parser = Parser::new_from_str(text);
         let mut root = None;
         let mut documents = 0;
         while let Some(event) = parser.next_event() {
-            let (event, span) = event.map_err(|error| self.syntax(&error))?;
+            let (event, span) = event.map_err(Failure::Syntax)?;
             let range = self.range(span);
             let done = match event {
                 Event::DocumentStart(_) => {
                     documents += 1;
                     if documents > 1 {
-                        return Err(self.second_document(range));
+                        return Err(self.second_document(range).into());
                     }
                     None
                 }
@@ -251,7 +269,7 @@ impl<'a> Reader<'a> {
 
     fn scalar(
         &mut self,
-        text: Cow<'_, str>,
+        mut text: Cow<'_, str>,
         style: ScalarStyle,
         anchor: usize,
         tag: Option<&Tag>,
@@ -259,6 +277,11 @@ impl<'a> Reader<'a> {
     ) -> Result<Option<Value>, Diagnostic> {
         self.charge(1, 0, &range)?;
         let plain = style == ScalarStyle::Plain;
+        let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        if block && self.ends_unbroken(&range) && text.ends_with('\n') {
+            // The parser ends the last line of a file even where the file does not.
+            text.to_mut().pop();
+        }
         let merge = plain && tag.is_none() && text == "<<";
         let kind = match tag {
             None if plain => scalar::resolve(&text),
@@ -269,6 +292,7 @@ impl<'a> Reader<'a> {
             self.error_at("config::bad-scalar", message, range.clone(), "")
                 .hint("put it in quotes if it is meant as text")
         })?;
+        let range = self.without_trail(range, style);
         let text_bytes = match &kind {
             Kind::Str(text) | Kind::Date(text) | Kind::BigInt(text) => text.len(),
             _ => 0,
@@ -284,6 +308,23 @@ impl<'a> Reader<'a> {
             anchor,
             merge,
         )
+    }
+
+    /// A scalar's range without the blanks and comment that the parser counts in
+    /// after a quoted one, and without the line break after a block.
+    fn without_trail(&self, range: Range<usize>, style: ScalarStyle) -> Range<usize> {
+        let written = self.source.text.get(range.clone()).unwrap_or_default();
+        let kept = match style {
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => relax::quoted_length(written),
+            _ => written.trim_end().len(),
+        };
+        range.start..range.start + kept
+    }
+
+    /// True when nothing follows a range and the file's last line has no end.
+    fn ends_unbroken(&self, range: &Range<usize>) -> bool {
+        let text = &self.source.text;
+        range.end >= text.len() && !text.ends_with(['\n', '\r'])
     }
 
     fn alias(&mut self, anchor: usize, range: Range<usize>) -> Result<Option<Value>, Diagnostic> {

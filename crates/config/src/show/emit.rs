@@ -5,6 +5,10 @@
 use crate::value::{Kind, Value, float_text};
 use crate::yaml::scalar;
 
+/// Characters of a key that readers find without its being marked as one; YAML
+/// says 1024.
+const MAX_SIMPLE_KEY: usize = 1000;
+
 /// What comment a value gets.
 pub(super) type Comment<'a> = dyn Fn(&Value) -> Option<String> + 'a;
 
@@ -72,9 +76,16 @@ fn block(value: &Value, indent: usize, comment: &Comment<'_>, out: &mut String) 
         }
     };
     match &value.kind {
-        Kind::Map(map) => map
-            .iter()
-            .for_each(|(key, value)| entry(format!("{}:", string(key)), value)),
+        Kind::Map(map) => {
+            for (key, value) in map {
+                let key = string(key);
+                if key.chars().count() > MAX_SIMPLE_KEY {
+                    entry(format!("? {key}\n{}:", " ".repeat(indent)), value);
+                } else {
+                    entry(format!("{key}:"), value);
+                }
+            }
+        }
         Kind::List(items) => items.iter().for_each(|value| entry("-".to_owned(), value)),
         _ => {}
     }
@@ -236,6 +247,19 @@ mod tests {
         ] {
             assert_eq!(inline(&value(Kind::Float(number))), text);
         }
+    }
+
+    #[test]
+    fn a_long_key_reads_back() {
+        let key = "\u{1}".repeat(400);
+        let map: Map = [
+            (key, value(Kind::Int(1))),
+            ("b".to_owned(), value(Kind::Int(2))),
+        ]
+        .into();
+        let outer: Map = [("x".repeat(2000), value(Kind::Map(map)))].into();
+        let tree = value(Kind::Map(outer));
+        assert_eq!(read_back(&tree), tree);
     }
 
     fn tree() -> impl Strategy<Value = Value> {

@@ -52,7 +52,7 @@ pub(super) fn text(name: &str, bytes: Vec<u8>) -> Result<String, (Arc<SourceFile
     Ok(text)
 }
 
-/// The characters of YAML 1.1 that PyYAML accepts.
+/// The characters of YAML 1.1 that `PyYAML` accepts.
 fn printable(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
         && c != '\u{feff}'

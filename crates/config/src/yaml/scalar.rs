@@ -1,4 +1,4 @@
-//! What a plain scalar means in YAML 1.1, by the patterns of PyYAML's
+//! What a plain scalar means in YAML 1.1, by the patterns of `PyYAML`'s
 //! `SafeLoader`: these decide what existing experiments mean.
 
 use crate::value::Kind;
@@ -250,9 +250,9 @@ fn to_decimal(digits: &str, base: u32) -> String {
     let mut out = String::new();
     for (index, limb) in limbs.iter().rev().enumerate() {
         if index == 0 {
-            out.push_str(&limb.to_string())
+            out.push_str(&limb.to_string());
         } else {
-            out.push_str(&format!("{limb:09}"))
+            out.push_str(&format!("{limb:09}"));
         }
     }
     out
@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// Each row was read with PyYAML 6.0.3.
+    /// Each row was read with `PyYAML` 6.0.3.
     #[test]
     fn plain_scalars_mean_what_pyyaml_reads() {
         let rows = [

@@ -1,4 +1,4 @@
-//! YAML 1.1 dates and times, by PyYAML's pattern, normalised to ISO 8601.
+//! YAML 1.1 dates and times, by `PyYAML`'s pattern, normalised to ISO 8601.
 
 /// The date or time in ISO 8601, `None` when the text has not that form.
 ///
@@ -194,7 +194,7 @@ fn zone(cursor: &mut Cursor<'_>) -> Option<i32> {
 mod tests {
     use super::resolve;
 
-    /// Each row was read with PyYAML 6.0.3 and written with `isoformat()`.
+    /// Each row was read with `PyYAML` 6.0.3 and written with `isoformat()`.
     #[test]
     fn dates_and_times_mean_what_pyyaml_reads() {
         for (text, expected) in [
