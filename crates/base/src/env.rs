@@ -27,19 +27,15 @@ macro_rules! registry {
 }
 
 registry! {
-    CAIRN_CACHE_DIR: "folder for what can be made again: tokenised corpora, downloads", default "$XDG_CACHE_HOME/cairn, or ~/.cache/cairn";
     CAIRN_CONFIGS: "further folders with presets, separated by colons, searched before the shipped ones", default "none";
-    CAIRN_CPU: "highest CPU kernel set to use: portable, avx2, avx512 or amx", default "the best this CPU has";
-    CAIRN_LOG: "log filter such as `debug` or `cairn_train=trace`", default "info";
+    CAIRN_CPU: "highest CPU kernel set to use: `portable`, `avx2`, `avx512`, `avx512_bf16` or `amx`", default "the best this CPU has";
     CAIRN_PYTHON: "Python with the peers' packages (torch, tensorboard), for tests and benchmarks against them", default "none: those tests are skipped";
     CAIRN_SHARED: "folder with reference data for the parity suite", default "../shared beside the checkout";
     CAIRN_SKIP_LOG: "file to which skipped tests append their reasons; set by `cargo xtask test`", default "none";
     CAIRN_THREADS: "threads the CPU engine uses; results do not depend on it", default "all CPUs this process may use";
     CARGO: "the cargo that started this process; set by cargo", default "cargo";
     CARGO_TARGET_DIR: "folder of build outputs; read by cargo", default "target";
-    HOME: "home folder", default "none";
     NO_COLOR: "any value: no colour in messages", default "colour on a terminal";
-    XDG_CACHE_HOME: "folder that holds the user's caches", default "~/.cache";
 }
 
 /// The value of a registered variable; `None` when unset, empty or not UTF-8.
@@ -55,17 +51,6 @@ pub fn get(var: &Var) -> Option<String> {
 #[must_use]
 pub fn color_on_stderr() -> bool {
     get(&NO_COLOR).is_none() && std::io::stderr().is_terminal()
-}
-
-/// Cairn's cache folder: `CAIRN_CACHE_DIR`, else the user's cache folder, else
-/// `None` when not even a home is known. Nothing is created.
-#[must_use]
-pub fn cache_dir() -> Option<std::path::PathBuf> {
-    use std::path::PathBuf;
-    get(&CAIRN_CACHE_DIR)
-        .map(PathBuf::from)
-        .or_else(|| get(&XDG_CACHE_HOME).map(|dir| PathBuf::from(dir).join("cairn")))
-        .or_else(|| get(&HOME).map(|home| PathBuf::from(home).join(".cache/cairn")))
 }
 
 #[cfg(test)]

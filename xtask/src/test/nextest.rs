@@ -26,8 +26,9 @@ pub(super) fn run(
     selection: &Selection<'_>,
 ) -> Result<(usize, usize)> {
     let target = engine::target_dir(context);
-    // Where `.config/nextest.toml` has the default profile write it.
-    let results = target.join("nextest/default/junit.xml");
+    // Where `.config/nextest.toml` has the default profile write it: below the
+    // checkout, wherever cargo's target folder is.
+    let results = context.root.join("target/nextest/default/junit.xml");
     // An old one must not be taken for this run's; there may be none.
     drop(std::fs::remove_file(&results));
     let mut cargo = engine::cargo()

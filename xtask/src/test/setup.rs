@@ -13,7 +13,7 @@ struct Need {
     why: &'static str,
 }
 
-const NEEDS: [Need; 3] = [
+const NEEDS: [Need; 2] = [
     Need {
         program: "cc",
         package: "gcc",
@@ -23,11 +23,6 @@ const NEEDS: [Need; 3] = [
         program: "git",
         package: "git",
         why: "`tidy` lists the project's files with it",
-    },
-    Need {
-        program: "python3",
-        package: "python3",
-        why: "scripts check files with it",
     },
 ];
 

@@ -23,10 +23,8 @@ fn xtask(words: &[&str]) -> cairn_base::Exec {
     for variable in [
         "CAIRN_CONFIGS",
         "CAIRN_TEAM",
-        "CAIRN_LOG",
         "CAIRN_THREADS",
         "CAIRN_PYTHON",
-        "CAIRN_CACHE_DIR",
     ] {
         exec = exec.env_remove(variable);
     }
