@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use cairn_base::files;
 use cairn_tensor::program::Span;
 use serde_json::json;
 
 use crate::error::TrainError;
+use crate::metrics::Trace;
 use crate::native::Engine;
 
 /// Which steps to trace, and when the first began.
@@ -56,7 +56,7 @@ impl StepTrace {
         };
         let spans = engine.profile(false);
         let path = run_dir.join("trace.json");
-        files::write_atomic(&path, chrome_trace(&spans, started).to_string().as_bytes())?;
+        chrome_trace(&spans, started).write(&path)?;
         crate::console::line(&table(&spans, self.steps));
         crate::console::line(&format!(
             "trace: {} (open it in Perfetto or chrome://tracing)",
@@ -66,24 +66,27 @@ impl StepTrace {
     }
 }
 
-/// The trace event format: one complete event per span, times in microseconds.
-fn chrome_trace(spans: &[Span], started: Instant) -> serde_json::Value {
-    let events: Vec<_> = spans
-        .iter()
-        .map(|span| {
-            json!({
-                "name": span.kernel, "cat": span.op, "ph": "X", "pid": 0, "tid": 0,
-                "ts": span.start.duration_since(started).as_secs_f64() * 1e6,
-                "dur": span.micros,
-                "args": {
-                    "scope": span.scope, "flops": span.cost.flops, "bytes": span.cost.bytes,
-                    "gflop_per_s": span.cost.flops as f64 / span.micros / 1e3,
-                    "gb_per_s": span.cost.bytes as f64 / span.micros / 1e3,
-                },
-            })
-        })
-        .collect();
-    json!({ "traceEvents": events, "displayTimeUnit": "ms" })
+/// One span a kernel call; times in microseconds since `started`.
+fn chrome_trace(spans: &[Span], started: Instant) -> Trace {
+    let mut trace = Trace::new("cairn");
+    for span in spans {
+        let per_micro = |amount: u64| amount as f64 / span.micros / 1e3;
+        let serde_json::Value::Object(args) = json!({
+            "scope": span.scope, "operator": span.op, "flops": span.cost.flops, "bytes": span.cost.bytes,
+            "gflop_per_s": per_micro(span.cost.flops), "gb_per_s": per_micro(span.cost.bytes),
+        }) else {
+            continue;
+        };
+        let begin = span.start.duration_since(started).as_secs_f64() * 1e6;
+        trace.event(
+            span.kernel.clone(),
+            span.op.clone(),
+            begin,
+            span.micros,
+            args,
+        );
+    }
+    trace
 }
 
 /// Time, FLOPs and bytes by kernel, largest time first.

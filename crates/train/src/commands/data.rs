@@ -3,11 +3,12 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use cairn_base::FileError;
 use cairn_launch::request::{DataInspect, DataPrepare, DataTarget};
 use serde::Serialize;
 
 use super::{Context, text};
-use crate::data::megatron::{IndexedDataset, IndexedWriter, TokenType};
+use crate::data::megatron::{IndexedDataset, IndexedWriter, TokenType, pair};
 use crate::data::stream::TokenStream;
 use crate::data::{self, DataError, Dataset};
 use crate::error::TrainError;
@@ -58,7 +59,8 @@ fn write_megatron(
     end: Option<u32>,
     prefix: &Path,
 ) -> Result<(), DataError> {
-    let mut writer = IndexedWriter::create(prefix, TokenType::for_vocabulary(vocab_size))?;
+    let partial = suffixed(prefix, ".partial");
+    let mut writer = IndexedWriter::create(&partial, TokenType::for_vocabulary(vocab_size))?;
     let (mut start, mut open) = (0, false);
     while start < stream.tokens() {
         let len = usize::try_from(stream.tokens() - start)
@@ -81,7 +83,13 @@ fn write_megatron(
         writer.end_sequence()?;
         writer.end_document();
     }
-    writer.finish()
+    writer.finish()?;
+    // An existing pair stays as it was until the new one is complete.
+    let ((new_bin, new_idx), (bin, idx)) = (pair(&partial), pair(prefix));
+    for (from, to) in [(new_bin, bin), (new_idx, idx)] {
+        std::fs::rename(&from, &to).map_err(|error| FileError::new("write", &to, error))?;
+    }
+    Ok(())
 }
 
 /// Describes a corpus.

@@ -6,7 +6,7 @@ use cairn_base::Diagnostic;
 use cairn_config::native::{
     Activation, Architecture, DataSource, ModelParams, NativeExperiment,
     Precision as ConfigPrecision, Recompute as ConfigRecompute, RopeScalingType, Tokenizer,
-    TrainingParams,
+    TrainingParams, trainable,
 };
 use cairn_graph::ops::{GluKind, RopeScaling};
 use cairn_graph::passes::Recompute;
@@ -23,14 +23,12 @@ pub fn model(
     params: &ModelParams,
     training: &TrainingParams,
 ) -> Result<ModelConfig, Box<Diagnostic>> {
+    trainable(params).map_err(Box::new)?;
     let refuse = |what: String| {
-        Box::new(
-            Diagnostic::error(
-                "train::model",
-                format!("the native engine cannot train {what}"),
-            )
-            .hint("`cargo xtask plan estimate` can still count its parameters and memory"),
-        )
+        Box::new(Diagnostic::error(
+            "train::model",
+            format!("the native engine cannot train {what}"),
+        ))
     };
     let family = match params.architecture {
         Architecture::Llama => Family::Llama,
@@ -45,11 +43,6 @@ pub fn model(
             "`{}` with these biases or norms on q and k",
             params.architecture.name()
         )));
-    }
-    if params.add_bias_linear || params.num_experts.is_some() || params.multi_latent_attention {
-        return Err(refuse(
-            "linear biases, experts or latent attention".to_owned(),
-        ));
     }
     if training.attention_dropout > 0.0 {
         return Err(refuse(

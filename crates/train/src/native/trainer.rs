@@ -275,11 +275,16 @@ impl Trainer for NativeTrainer {
         if let Some(metrics) = &mut open.metrics {
             metrics.sync()?;
         }
+        show(&open.writer.take_warnings());
         open.writer.finish()?;
-        if failed || open.metrics.is_none() {
+        if open.metrics.is_none() {
             return Ok(());
         }
+        report::write_loss_curve(self.args.run_dir())?;
         report::write(self.args.run_dir(), None)?;
+        if failed {
+            return Ok(());
+        }
         say(&format!(
             "report: {}",
             self.args.run_dir().join("report.html").display()
