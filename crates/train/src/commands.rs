@@ -10,7 +10,7 @@ pub mod train;
 
 use std::path::PathBuf;
 
-use cairn_base::Diagnostic;
+use cairn_base::{Diagnostic, env};
 use cairn_launch::request::{Command, Format, Request};
 use cairn_tensor::Pool;
 use cairn_tensor::cpu::isa::{ISA_VAR, Isa};
@@ -78,10 +78,9 @@ fn context(request: &Request) -> Result<Context, TrainError> {
             Diagnostic::error("train::environment", message).hint(hint),
         ))
     };
-    let variable = |name: &str| std::env::var(name).ok();
     let threads = match request.threads {
         Some(threads) => Ok(threads),
-        None => Pool::threads_from(variable(THREADS_VAR).as_deref()),
+        None => Pool::threads_from(env::get(&env::CAIRN_THREADS).as_deref()),
     };
     let threads = threads.map_err(|error| {
         wrong(
@@ -89,7 +88,7 @@ fn context(request: &Request) -> Result<Context, TrainError> {
             format!("unset {THREADS_VAR}, or set it to the number of cores to use"),
         )
     })?;
-    let isa = Isa::from_setting(variable(ISA_VAR).as_deref()).map_err(|error| {
+    let isa = Isa::from_setting(env::get(&env::CAIRN_CPU).as_deref()).map_err(|error| {
         wrong(
             format!("{ISA_VAR}: {error}"),
             format!("unset {ISA_VAR} to use what the processor has"),

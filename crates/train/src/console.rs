@@ -1,8 +1,8 @@
 //! What people see while the engine works: everything goes to stderr.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
-use cairn_base::Diagnostic;
+use cairn_base::{Diagnostic, env};
 
 /// One line. A closed stderr is no reason to stop training.
 pub fn line(text: &str) {
@@ -11,8 +11,7 @@ pub fn line(text: &str) {
 
 /// One message, in colour on a terminal that wants it.
 pub fn diagnostic(diagnostic: &Diagnostic) {
-    let color = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    line(&diagnostic.render(color));
+    line(&diagnostic.render(env::color_on_stderr()));
 }
 
 /// An answer, to stdout. A reader that closed its end has seen enough.
