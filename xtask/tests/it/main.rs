@@ -1,4 +1,9 @@
 //! Commands from outside: the manual's examples, exit codes, and the engine's
 //! commands from training to report.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "helpers of tests end a test as tests do"
+)]
+
 mod cli;
