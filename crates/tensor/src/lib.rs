@@ -18,6 +18,7 @@ pub mod program;
 pub mod random;
 pub mod reference;
 pub mod store;
+pub mod suite;
 pub mod threads;
 
 #[expect(unsafe_code, reason = "owns the memory that tensors live in")]

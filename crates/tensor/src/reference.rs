@@ -10,11 +10,12 @@ mod reduce;
 mod update;
 
 use cairn_formats::DType;
-use cairn_graph::{AliasKind, Op, Shape};
+use cairn_graph::{AliasKind, Op, Shape, TensorType};
 
 use crate::backend::{Args, Backend, Kernel, Signature, View};
 use crate::element::Element;
 use crate::error::KernelError;
+use crate::host::HostTensor;
 
 /// The reference backend.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,8 +29,10 @@ struct Values {
 }
 
 impl Values {
-    fn rows(&self) -> std::slice::ChunksExact<'_, f64> {
-        self.data.chunks_exact(self.shape.last().max(1))
+    /// Slices along the innermost dim; empty ones where that dim is 0.
+    fn rows(&self) -> impl Iterator<Item = &[f64]> + '_ {
+        let d = self.shape.last();
+        (0..self.shape.rows()).map(move |row| &self.data[row * d..(row + 1) * d])
     }
 
     fn scalar(&self) -> f64 {
@@ -40,7 +43,8 @@ impl Values {
 type Results = Result<Vec<Vec<f64>>, KernelError>;
 
 /// Computes all outputs from all inputs. `shapes` are those of the outputs.
-type Compute = fn(op: &dyn Op, inputs: &[Values], shapes: &[Shape], dtypes: &[DType]) -> Option<Results>;
+type Compute =
+    fn(op: &dyn Op, inputs: &[Values], shapes: &[Shape], dtypes: &[DType]) -> Option<Results>;
 
 /// Operators by name.
 const TABLE: &[(&str, Compute)] = &[
@@ -87,6 +91,33 @@ fn attributes<T: 'static>(op: &dyn Op) -> Option<&T> {
     op.as_any().downcast_ref()
 }
 
+/// The outputs of a shipped operator on contiguous operands in f64, unrounded.
+///
+/// # Errors
+/// When the operator is unknown here, refuses the operands or their values.
+pub fn evaluate(op: &dyn Op, inputs: &[HostTensor]) -> Result<Vec<Vec<f64>>, KernelError> {
+    let unknown = || KernelError(format!("the reference has no `{}`", op.name()));
+    let (_, compute) = TABLE
+        .iter()
+        .find(|(name, _)| *name == op.name())
+        .ok_or_else(unknown)?;
+    let types: Vec<&TensorType> = inputs.iter().map(HostTensor::ty).collect();
+    let outputs = op
+        .infer(&types)
+        .map_err(|error| KernelError(error.to_string()))?;
+    let values = inputs.iter().map(|input| {
+        let data = input
+            .to_f64()
+            .map_err(|error| KernelError(error.to_string()))?;
+        let shape = input.shape().clone();
+        Ok(Values { shape, data })
+    });
+    let values = values.collect::<Result<Vec<_>, KernelError>>()?;
+    let shapes: Vec<Shape> = outputs.iter().map(|ty| ty.shape.clone()).collect();
+    let dtypes: Vec<DType> = outputs.iter().map(|ty| ty.dtype).collect();
+    compute(op, &values, &shapes, &dtypes).ok_or_else(unknown)?
+}
+
 impl Backend for Reference {
     fn name(&self) -> &'static str {
         "reference"
@@ -95,19 +126,30 @@ impl Backend for Reference {
     fn kernel(&self, op: &dyn Op, signature: &Signature) -> Option<Box<dyn Kernel>> {
         let (name, compute) = TABLE.iter().find(|(name, _)| *name == op.name())?;
         let readable = |dtype: DType| with_element!(dtype, _T => true, false);
-        let mut dtypes = signature.inputs.iter().map(|input| input.ty.dtype).chain(signature.outputs.iter().map(|ty| ty.dtype));
+        let mut dtypes = signature
+            .inputs
+            .iter()
+            .map(|input| input.ty.dtype)
+            .chain(signature.outputs.iter().map(|ty| ty.dtype));
         if !dtypes.all(readable) {
             return None;
         }
         // The operator is kept as its stored form: kernels own what they need.
-        let op = cairn_graph::ops::registry().load(name, op.attributes()).ok()?;
+        let op = cairn_graph::ops::registry()
+            .load(name, op.attributes())
+            .ok()?;
         let mut in_place = Vec::new();
         for alias in op.aliases() {
             if alias.kind != AliasKind::View && alias.input < signature.inputs.len() {
                 in_place.push((alias.output, alias.input));
             }
         }
-        Some(Box::new(ReferenceKernel { name: format!("{name}.reference"), op, compute: *compute, in_place }))
+        Some(Box::new(ReferenceKernel {
+            name: format!("{name}.reference"),
+            op,
+            compute: *compute,
+            in_place,
+        }))
     }
 }
 
@@ -134,18 +176,33 @@ impl Kernel for ReferenceKernel {
             inputs.push(match input {
                 Some(view) => read(view)?,
                 None => {
-                    let output = self.in_place.iter().find(|(_, input)| *input == index).map(|(output, _)| *output);
+                    let output = self
+                        .in_place
+                        .iter()
+                        .find(|(_, input)| *input == index)
+                        .map(|(output, _)| *output);
                     let output = output.and_then(|output| args.outputs.get(output));
-                    let output = output.ok_or_else(|| KernelError(format!("input {index} has no storage")))?;
+                    let output = output
+                        .ok_or_else(|| KernelError(format!("input {index} has no storage")))?;
                     let (dtype, shape) = (output.dtype, output.shape);
-                    read(&View { dtype, shape, strides: None, data: &*output.data })?
+                    read(&View {
+                        dtype,
+                        shape,
+                        strides: None,
+                        data: &*output.data,
+                    })?
                 }
             });
         }
-        let shapes: Vec<Shape> = args.outputs.iter().map(|output| output.shape.clone()).collect();
+        let shapes: Vec<Shape> = args
+            .outputs
+            .iter()
+            .map(|output| output.shape.clone())
+            .collect();
         let dtypes: Vec<DType> = args.outputs.iter().map(|output| output.dtype).collect();
         let results = (self.compute)(self.op.as_ref(), &inputs, &shapes, &dtypes);
-        let results = results.ok_or_else(|| KernelError(format!("`{}` is another operator", self.op.name())))??;
+        let results = results
+            .ok_or_else(|| KernelError(format!("`{}` is another operator", self.op.name())))??;
         for (output, values) in args.outputs.iter_mut().zip(results) {
             with_element!(output.dtype, T => {
                 for (slot, value) in output.slice::<T>()?.iter_mut().zip(values) {
@@ -175,7 +232,7 @@ fn read(view: &View<'_>) -> Result<Values, KernelError> {
 }
 
 /// Every index of a shape in row-major order.
-fn indices(shape: &Shape) -> impl Iterator<Item = Vec<usize>> + use<> {
+pub(crate) fn indices(shape: &Shape) -> impl Iterator<Item = Vec<usize>> + use<> {
     let shape = shape.clone();
     (0..shape.num_elements()).map(move |flat| unravel(flat, &shape))
 }
@@ -192,5 +249,8 @@ fn unravel(mut flat: usize, shape: &Shape) -> Vec<usize> {
 
 /// The row-major position of an index.
 fn ravel(index: &[usize], shape: &Shape) -> usize {
-    index.iter().zip(shape.iter()).fold(0, |flat, (i, size)| flat * size + i)
+    index
+        .iter()
+        .zip(shape.iter())
+        .fold(0, |flat, (i, size)| flat * size + i)
 }

@@ -20,7 +20,14 @@ impl<'a> Problem<'a> {
     fn new(inputs: &'a [Values], start: Option<&Values>, scale: f64, causal: bool) -> Self {
         let (q, k, v) = (&inputs[0], &inputs[1], &inputs[2]);
         let last = k.shape[1] as i64 - q.shape[1] as i64;
-        Self { q, k, v, scale, causal, start: start.map_or(last, |start| start.scalar() as i64) }
+        Self {
+            q,
+            k,
+            v,
+            scale,
+            causal,
+            start: start.map_or(last, |start| start.scalar() as i64),
+        }
     }
 
     /// One head of one position.
@@ -36,7 +43,9 @@ impl<'a> Problem<'a> {
         if !self.causal {
             return all;
         }
-        usize::try_from(self.start + i as i64 + 1).unwrap_or(0).min(all)
+        usize::try_from(self.start + i as i64 + 1)
+            .unwrap_or(0)
+            .min(all)
     }
 
     fn key_head(&self, head: usize) -> usize {
@@ -55,11 +64,18 @@ impl<'a> Problem<'a> {
     /// Every batch, head and query.
     fn queries(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (b, s, h) = (self.q.shape[0], self.q.shape[1], self.q.shape[2]);
-        (0..b).flat_map(move |batch| (0..h).flat_map(move |head| (0..s).map(move |i| (batch, head, i))))
+        (0..b).flat_map(move |batch| {
+            (0..h).flat_map(move |head| (0..s).map(move |i| (batch, head, i)))
+        })
     }
 }
 
-pub(super) fn forward(op: &dyn Op, inputs: &[Values], shapes: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn forward(
+    op: &dyn Op,
+    inputs: &[Values],
+    shapes: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     let op = attributes::<Attention>(op)?;
     let problem = Problem::new(inputs, inputs.get(3), op.scale, op.causal);
     let (heads, dv) = (shapes[0][2], shapes[0][3]);
@@ -69,7 +85,11 @@ pub(super) fn forward(op: &dyn Op, inputs: &[Values], shapes: &[Shape], _: &[DTy
         let scores = problem.scores(batch, head, i);
         let max = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = scores.iter().map(|score| (score - max).exp()).sum();
-        lse.push(if scores.is_empty() { f64::NEG_INFINITY } else { max + sum.ln() });
+        lse.push(if scores.is_empty() {
+            f64::NEG_INFINITY
+        } else {
+            max + sum.ln()
+        });
         let at = ((batch * shapes[0][1] + i) * heads + head) * dv;
         for (j, score) in scores.iter().enumerate() {
             let p = (score - max).exp() / sum;
@@ -82,28 +102,45 @@ pub(super) fn forward(op: &dyn Op, inputs: &[Values], shapes: &[Shape], _: &[DTy
     Some(Ok(vec![out, lse]))
 }
 
-pub(super) fn backward(op: &dyn Op, inputs: &[Values], shapes: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn backward(
+    op: &dyn Op,
+    inputs: &[Values],
+    shapes: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     let op = attributes::<AttentionGrad>(op)?;
     let problem = Problem::new(inputs, inputs.get(6), op.scale, op.causal);
     let (out, lse, dout) = (&inputs[3], &inputs[4], &inputs[5]);
-    let mut grads: Vec<Vec<f64>> = shapes.iter().map(|shape| vec![0.0; shape.num_elements()]).collect();
+    let mut grads: Vec<Vec<f64>> = shapes
+        .iter()
+        .map(|shape| vec![0.0; shape.num_elements()])
+        .collect();
     let offset = |shape: &Shape, batch: usize, position: usize, head: usize| {
         ((batch * shape[1] + position) * shape[2] + head) * shape[3]
     };
     for (batch, head, i) in problem.queries() {
         let scores = problem.scores(batch, head, i);
         let lse = lse.data[(batch * shapes[0][2] + head) * shapes[0][1] + i];
-        let (o, d_o) = (Problem::head(out, batch, i, head), Problem::head(dout, batch, i, head));
+        let (o, d_o) = (
+            Problem::head(out, batch, i, head),
+            Problem::head(dout, batch, i, head),
+        );
         let delta: f64 = o.iter().zip(d_o).map(|(o, d_o)| o * d_o).sum();
         let q = Problem::head(problem.q, batch, i, head);
         let kv = problem.key_head(head);
         for (j, score) in scores.iter().enumerate() {
             let p = (score - lse).exp();
-            let (k, v) = (Problem::head(problem.k, batch, j, kv), Problem::head(problem.v, batch, j, kv));
+            let (k, v) = (
+                Problem::head(problem.k, batch, j, kv),
+                Problem::head(problem.v, batch, j, kv),
+            );
             let dp: f64 = d_o.iter().zip(v).map(|(d_o, v)| d_o * v).sum();
             let ds = p * (dp - delta) * op.scale;
-            let (at_q, at_k, at_v) =
-                (offset(&shapes[0], batch, i, head), offset(&shapes[1], batch, j, kv), offset(&shapes[2], batch, j, kv));
+            let (at_q, at_k, at_v) = (
+                offset(&shapes[0], batch, i, head),
+                offset(&shapes[1], batch, j, kv),
+                offset(&shapes[2], batch, j, kv),
+            );
             for index in 0..q.len() {
                 grads[0][at_q + index] += ds * k[index];
                 grads[1][at_k + index] += ds * q[index];

@@ -27,17 +27,30 @@ fn tokens(inputs: &[Values]) -> Result<Vec<Token>, KernelError> {
         let target = row(*target, position, w.shape[0], "target")?;
         let d = h.shape.last();
         let h = &h.data[position * d..(position + 1) * d];
-        let logits: Vec<f64> = w.rows().map(|w| w.iter().zip(h).map(|(w, h)| w * h).sum()).collect();
+        let logits: Vec<f64> = w
+            .rows()
+            .map(|w| w.iter().zip(h).map(|(w, h)| w * h).sum())
+            .collect();
         let max = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let lse = max + logits.iter().map(|x| (x - max).exp()).sum::<f64>().ln();
-        all.push(Token { position, target, logits, lse });
+        all.push(Token {
+            position,
+            target,
+            logits,
+            lse,
+        });
     }
     Ok(all)
 }
 
 fn loss(config: &CrossEntropyConfig, tokens: &[Token]) -> Vec<Vec<f64>> {
-    let one = |token: &Token| token.lse - token.logits[token.target] + config.z_loss * token.lse * token.lse;
-    vec![vec![tokens.iter().map(one).sum()], vec![tokens.len() as f64]]
+    let one = |token: &Token| {
+        token.lse - token.logits[token.target] + config.z_loss * token.lse * token.lse
+    };
+    vec![
+        vec![tokens.iter().map(one).sum()],
+        vec![tokens.len() as f64],
+    ]
 }
 
 fn gradients(config: &CrossEntropyConfig, tokens: &[Token], inputs: &[Values]) -> Vec<Vec<f64>> {
@@ -63,7 +76,12 @@ pub(super) fn forward(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) 
     Some(tokens(inputs).map(|tokens| loss(&config, &tokens)))
 }
 
-pub(super) fn backward(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn backward(
+    op: &dyn Op,
+    inputs: &[Values],
+    _: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     let config = attributes::<CrossEntropyGrad>(op)?.config;
     Some(tokens(inputs).map(|tokens| gradients(&config, &tokens, inputs)))
 }

@@ -1,7 +1,9 @@
 //! Elementwise operators, casts, gated units, dropout.
 
 use cairn_formats::DType;
-use cairn_graph::ops::{Binary, BinaryKind, Cast, Dropout, Glu, GluGrad, GluKind, Select, Unary, UnaryKind};
+use cairn_graph::ops::{
+    Binary, BinaryKind, Cast, Dropout, Glu, GluGrad, GluKind, Select, Unary, UnaryKind,
+};
 use cairn_graph::{Op, Shape};
 
 use super::{Results, Values, attributes, indices, ravel};
@@ -34,14 +36,27 @@ pub(super) fn unary(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) ->
         K::Sigmoid => sigmoid,
         K::Silu => |x| x * sigmoid(x),
         K::Gelu => |x| gelu(x).0,
-        K::Relu => |x| if x > 0.0 { x } else if x.is_nan() { x } else { 0.0 },
+        K::Relu => |x| {
+            if x > 0.0 {
+                x
+            } else if x.is_nan() {
+                x
+            } else {
+                0.0
+            }
+        },
         K::Sin => f64::sin,
         K::Cos => f64::cos,
     };
     Some(Ok(vec![inputs[0].data.iter().map(|x| apply(*x)).collect()]))
 }
 
-pub(super) fn binary(op: &dyn Op, inputs: &[Values], shapes: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn binary(
+    op: &dyn Op,
+    inputs: &[Values],
+    shapes: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     use BinaryKind as K;
     let flag = |condition: bool| f64::from(u8::from(condition));
     let kind = attributes::<Binary>(op)?.kind;
@@ -50,8 +65,20 @@ pub(super) fn binary(op: &dyn Op, inputs: &[Values], shapes: &[Shape], _: &[DTyp
         K::Sub => a - b,
         K::Mul => a * b,
         K::Div => a / b,
-        K::Max => if a >= b || a.is_nan() { a } else { b },
-        K::Min => if a <= b || a.is_nan() { a } else { b },
+        K::Max => {
+            if a >= b || a.is_nan() {
+                a
+            } else {
+                b
+            }
+        }
+        K::Min => {
+            if a <= b || a.is_nan() {
+                a
+            } else {
+                b
+            }
+        }
         K::Greater => flag(a > b),
         K::GreaterEqual => flag(a >= b),
         K::Equal => flag(a == b),
@@ -59,15 +86,29 @@ pub(super) fn binary(op: &dyn Op, inputs: &[Values], shapes: &[Shape], _: &[DTyp
     let (a, b) = (&inputs[0], &inputs[1]);
     let at = |values: &Values, index: &[usize]| {
         let own = &index[index.len() - values.shape.ndim()..];
-        let clamped: Vec<usize> = own.iter().zip(values.shape.iter()).map(|(i, size)| if *size == 1 { 0 } else { *i }).collect();
+        let clamped: Vec<usize> = own
+            .iter()
+            .zip(values.shape.iter())
+            .map(|(i, size)| if *size == 1 { 0 } else { *i })
+            .collect();
         values.data[ravel(&clamped, &values.shape)]
     };
-    Some(Ok(vec![indices(&shapes[0]).map(|index| apply(at(a, &index), at(b, &index))).collect()]))
+    Some(Ok(vec![
+        indices(&shapes[0])
+            .map(|index| apply(at(a, &index), at(b, &index)))
+            .collect(),
+    ]))
 }
 
 pub(super) fn select(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
     attributes::<Select>(op)?;
-    let pick = |index: usize| if inputs[0].data[index] != 0.0 { inputs[1].data[index] } else { inputs[2].data[index] };
+    let pick = |index: usize| {
+        if inputs[0].data[index] != 0.0 {
+            inputs[1].data[index]
+        } else {
+            inputs[2].data[index]
+        }
+    };
     Some(Ok(vec![(0..inputs[0].data.len()).map(pick).collect()]))
 }
 
@@ -79,13 +120,27 @@ pub(super) fn cast(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> 
 pub(super) fn glu(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
     let kind = attributes::<Glu>(op)?.kind;
     let pairs = inputs[0].data.iter().zip(&inputs[1].data);
-    Some(Ok(vec![pairs.map(|(gate, up)| activation(kind, *gate).0 * up).collect()]))
+    Some(Ok(vec![
+        pairs
+            .map(|(gate, up)| activation(kind, *gate).0 * up)
+            .collect(),
+    ]))
 }
 
-pub(super) fn glu_grad(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn glu_grad(
+    op: &dyn Op,
+    inputs: &[Values],
+    _: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     let kind = attributes::<GluGrad>(op)?.kind;
     let (mut dgate, mut dup) = (Vec::new(), Vec::new());
-    for ((gate, up), dy) in inputs[0].data.iter().zip(&inputs[1].data).zip(&inputs[2].data) {
+    for ((gate, up), dy) in inputs[0]
+        .data
+        .iter()
+        .zip(&inputs[1].data)
+        .zip(&inputs[2].data)
+    {
         let (value, slope) = activation(kind, *gate);
         dgate.push(dy * up * slope);
         dup.push(dy * value);
@@ -106,6 +161,14 @@ fn activation(kind: GluKind, x: f64) -> (f64, f64) {
 pub(super) fn dropout(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
     let op = attributes::<Dropout>(op)?;
     let mask = random::Mask::new(op, inputs[1].data[0] as i64, inputs[1].data[1] as i64);
-    let keep = |(element, x): (usize, &f64)| if mask.keeps(element) { x / (1.0 - op.p) } else { 0.0 };
-    Some(Ok(vec![inputs[0].data.iter().enumerate().map(keep).collect()]))
+    let keep = |(element, x): (usize, &f64)| {
+        if mask.keeps(element) {
+            x / (1.0 - op.p)
+        } else {
+            0.0
+        }
+    };
+    Some(Ok(vec![
+        inputs[0].data.iter().enumerate().map(keep).collect(),
+    ]))
 }

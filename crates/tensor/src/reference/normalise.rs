@@ -12,12 +12,23 @@ pub(super) fn softmax(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) 
     for row in inputs[0].rows() {
         let max = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = row.iter().map(|x| (x - max).exp()).sum();
-        out.extend(row.iter().map(|x| if log { x - max - sum.ln() } else { (x - max).exp() / sum }));
+        out.extend(row.iter().map(|x| {
+            if log {
+                x - max - sum.ln()
+            } else {
+                (x - max).exp() / sum
+            }
+        }));
     }
     Some(Ok(vec![out]))
 }
 
-pub(super) fn softmax_grad(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn softmax_grad(
+    op: &dyn Op,
+    inputs: &[Values],
+    _: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     let log = attributes::<SoftmaxGrad>(op)?.log;
     let mut out = Vec::new();
     for (y, dy) in inputs[0].rows().zip(inputs[1].rows()) {
@@ -42,13 +53,22 @@ pub(super) fn rmsnorm(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) 
     let (mut y, mut statistics) = (Vec::new(), Vec::new());
     for row in inputs[0].rows() {
         let rstd = 1.0 / (mean(row.iter().map(|x| x * x)) + eps).sqrt();
-        y.extend(row.iter().zip(&inputs[1].data).map(|(x, weight)| x * rstd * weight));
+        y.extend(
+            row.iter()
+                .zip(&inputs[1].data)
+                .map(|(x, weight)| x * rstd * weight),
+        );
         statistics.push(rstd);
     }
     Some(Ok(vec![y, statistics]))
 }
 
-pub(super) fn rmsnorm_grad(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn rmsnorm_grad(
+    op: &dyn Op,
+    inputs: &[Values],
+    _: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     attributes::<RmsNormGrad>(op)?;
     let (x, weight, rstd, dy) = (&inputs[0], &inputs[1].data, &inputs[2].data, &inputs[3]);
     let (mut dx, mut dweight) = (Vec::new(), vec![0.0; weight.len()]);
@@ -67,7 +87,12 @@ pub(super) fn rmsnorm_grad(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DTy
     Some(Ok(vec![dx, dweight]))
 }
 
-pub(super) fn layernorm(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn layernorm(
+    op: &dyn Op,
+    inputs: &[Values],
+    _: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     let eps = attributes::<LayerNorm>(op)?.eps;
     let (weight, bias) = (&inputs[1].data, &inputs[2].data);
     let (mut y, mut means, mut rstds) = (Vec::new(), Vec::new(), Vec::new());
@@ -81,10 +106,16 @@ pub(super) fn layernorm(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]
     Some(Ok(vec![y, means, rstds]))
 }
 
-pub(super) fn layernorm_grad(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn layernorm_grad(
+    op: &dyn Op,
+    inputs: &[Values],
+    _: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     attributes::<LayerNormGrad>(op)?;
     let weight = &inputs[1].data;
-    let (mut dx, mut dweight, mut dbias) = (Vec::new(), vec![0.0; weight.len()], vec![0.0; weight.len()]);
+    let (mut dx, mut dweight, mut dbias) =
+        (Vec::new(), vec![0.0; weight.len()], vec![0.0; weight.len()]);
     for (row, (x, dy)) in inputs[0].rows().zip(inputs[4].rows()).enumerate() {
         let (center, rstd) = (inputs[2].data[row], inputs[3].data[row]);
         let unit: Vec<f64> = x.iter().map(|x| (x - center) * rstd).collect();

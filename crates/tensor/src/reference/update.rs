@@ -12,12 +12,18 @@ pub(super) fn assign(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -
     Some(Ok(vec![inputs[1].data.clone()]))
 }
 
-pub(super) fn cache_write(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
+pub(super) fn cache_write(
+    op: &dyn Op,
+    inputs: &[Values],
+    _: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
     attributes::<CacheWrite>(op)?;
     let (cache, new, position) = (&inputs[0], &inputs[1], inputs[2].scalar());
     let (max, len) = (cache.shape[1], new.shape[1]);
     if position < 0.0 || position as usize + len > max {
-        let message = format!("position {position} with {len} new entries exceeds the cache of {max}");
+        let message =
+            format!("position {position} with {len} new entries exceeds the cache of {max}");
         return Some(Err(KernelError(message)));
     }
     let entry = cache.shape[2] * cache.shape[3];
@@ -34,7 +40,11 @@ pub(super) fn adamw(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) ->
     let schedule = &inputs[4].data;
     let (lr, bias1, bias2) = (schedule[0], schedule[1], schedule[2]);
     let (scale, apply) = (inputs[5].scalar(), inputs[6].scalar() != 0.0);
-    let (mut param, mut m, mut v) = (inputs[0].data.clone(), inputs[2].data.clone(), inputs[3].data.clone());
+    let (mut param, mut m, mut v) = (
+        inputs[0].data.clone(),
+        inputs[2].data.clone(),
+        inputs[3].data.clone(),
+    );
     for index in 0..if apply { param.len() } else { 0 } {
         let g = inputs[1].data[index] * scale;
         m[index] = op.beta1 * m[index] + (1.0 - op.beta1) * g;

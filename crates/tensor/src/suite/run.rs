@@ -1,0 +1,142 @@
+//! Runs one kernel on the operands of a sample, outside any program.
+
+use cairn_graph::{AliasKind, TensorType};
+
+use super::sample::{Operand, Sample, fill};
+use crate::backend::{self, Args, Backend, Kernel, Signature, View, ViewMut};
+use crate::error::{KernelError, TensorError};
+use crate::host::HostTensor;
+use crate::threads::Pool;
+
+/// A sample with its operands filled and its outputs known.
+#[derive(Debug)]
+pub(super) struct Prepared<'a> {
+    pub(super) sample: &'a Sample,
+    pub(super) operands: Vec<Operand>,
+    pub(super) outputs: Vec<TensorType>,
+    /// (output, input) pairs that always share storage.
+    must: Vec<(usize, usize)>,
+}
+
+/// Why a sample could not be run.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RunError {
+    #[error("the operator refuses the sample: {0}")]
+    Sample(#[from] cairn_graph::OpError),
+    #[error(transparent)]
+    Tensor(#[from] TensorError),
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+}
+
+impl<'a> Prepared<'a> {
+    pub(super) fn new(sample: &'a Sample) -> Result<Self, RunError> {
+        let types: Vec<&TensorType> = sample.inputs.iter().map(|input| &input.ty).collect();
+        let outputs = sample.op.infer(&types)?;
+        let aliases = sample.op.aliases().into_iter();
+        let must = aliases
+            .filter(|alias| alias.kind == AliasKind::Must && alias.input < types.len())
+            .map(|alias| (alias.output, alias.input))
+            .collect();
+        let operands = sample.inputs.iter().enumerate();
+        let operands = operands.map(|(index, input)| fill(input, index as u64 + 1));
+        Ok(Self {
+            sample,
+            operands: operands.collect::<Result<_, _>>()?,
+            outputs,
+            must,
+        })
+    }
+
+    /// The backend's kernel, and whether it reads the operands as they lie
+    /// (otherwise an executor makes them contiguous first).
+    pub(super) fn kernel(&self, backend: &dyn Backend) -> Option<(Box<dyn Kernel>, bool)> {
+        let find = |strided: bool| {
+            let input = |operand: &Operand| backend::Operand {
+                ty: operand.seen.ty().clone(),
+                strides: operand.strides.clone().filter(|_| strided),
+            };
+            let mut inputs: Vec<_> = self.operands.iter().map(input).collect();
+            for (_, input) in &self.must {
+                inputs[*input].strides = None;
+            }
+            let outputs = self.outputs.clone();
+            backend.kernel(self.sample.op.as_ref(), &Signature { inputs, outputs })
+        };
+        match find(true) {
+            Some(kernel) => Some((kernel, true)),
+            None => Some((find(false)?, false)),
+        }
+    }
+
+    /// Row-major operands, as the operator sees them.
+    pub(super) fn seen(&self) -> Vec<HostTensor> {
+        self.operands
+            .iter()
+            .map(|operand| operand.seen.clone())
+            .collect()
+    }
+
+    /// Runs `kernel` with the pairs in `in_place` sharing storage. Outputs and
+    /// working space begin as all ones, which are NaN in every float dtype.
+    pub(super) fn run(
+        &self,
+        kernel: &dyn Kernel,
+        strided: bool,
+        in_place: &[(usize, usize)],
+        pool: &Pool,
+    ) -> Result<Vec<HostTensor>, RunError> {
+        let pairs: Vec<(usize, usize)> = self.must.iter().chain(in_place).copied().collect();
+        let mut results = Vec::new();
+        for (index, ty) in self.outputs.iter().enumerate() {
+            results.push(match pairs.iter().find(|(output, _)| *output == index) {
+                Some((_, input)) => self.operands[*input].seen.clone(),
+                None => {
+                    let mut poison = HostTensor::zeros(ty.clone())?;
+                    poison.bytes_mut().fill(0xff);
+                    poison
+                }
+            });
+        }
+        let scratch_bytes = kernel.scratch_bytes();
+        let scratch_type = TensorType::new(cairn_formats::DType::U8, [scratch_bytes]);
+        let mut scratch = HostTensor::zeros(scratch_type)?;
+        scratch.bytes_mut().fill(0xff);
+        let inputs = self.operands.iter().enumerate().map(|(index, operand)| {
+            if pairs.iter().any(|(_, input)| *input == index) {
+                return None;
+            }
+            let ty = operand.seen.ty();
+            let data = match (&operand.strides, strided) {
+                (Some(_), true) => operand
+                    .storage
+                    .bytes()
+                    .get(ty.dtype.bytes(operand.offset)..),
+                _ => Some(operand.seen.bytes()),
+            };
+            Some(View {
+                dtype: ty.dtype,
+                shape: &ty.shape,
+                strides: operand.strides.as_deref().filter(|_| strided),
+                data: data.unwrap_or_default(),
+            })
+        });
+        let outputs = results
+            .iter_mut()
+            .zip(&self.outputs)
+            .map(|(result, ty)| ViewMut {
+                dtype: ty.dtype,
+                shape: &ty.shape,
+                data: result.bytes_mut(),
+            });
+        let mut args = Args {
+            inputs: inputs.collect(),
+            outputs: outputs.collect(),
+            scratch: scratch.bytes_mut(),
+            pool,
+        };
+        kernel.run(&mut args)?;
+        drop(args);
+        Ok(results)
+    }
+}
