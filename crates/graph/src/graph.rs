@@ -391,6 +391,17 @@ impl Graph {
                 }
             }
         }
+        for (name, value) in &self.outputs {
+            if stale[value.0 as usize] {
+                let node = self.producer(*value);
+                return Err(GraphError::Invariant {
+                    node: self.value(*value).node.0 as usize,
+                    op: node.op.name().to_owned(),
+                    scope: self.scope_path(node.scope).to_owned(),
+                    message: format!("result `{name}` is updated in place before it can be read"),
+                });
+            }
+        }
         Ok(())
     }
 }

@@ -44,6 +44,18 @@ impl Signature {
         self.inputs.iter().all(|input| input.strides.is_none())
     }
 
+    /// The same operands, all contiguous.
+    #[must_use]
+    pub fn contiguous(&self) -> Self {
+        let inputs = self.inputs.iter();
+        Self {
+            inputs: inputs
+                .map(|input| Operand::contiguous(input.ty.clone()))
+                .collect(),
+            outputs: self.outputs.clone(),
+        }
+    }
+
     /// The types in one line.
     #[must_use]
     pub fn describe(&self) -> String {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cairn_graph::memory::{self, MemoryOptions, MemoryPlan, Storage};
 use cairn_graph::ops::{Assign, Broadcast, Reshape, Slice, Transpose, is_leaf};
-use cairn_graph::{Graph, Node, ValueId};
+use cairn_graph::{AliasKind, Graph, Node, ValueId};
 
 use super::{Place, Program, ProgramOptions, Step};
 use crate::backend::{Dispatched, Dispatcher, Operand, Signature};
@@ -30,6 +30,28 @@ struct Choices {
     strided: Vec<Option<StridedView>>,
 }
 
+impl Choices {
+    /// What each kernel can compute in place. An input that is not contiguous
+    /// has another order than the output that would take its storage.
+    fn in_place(&self) -> Vec<Vec<(usize, usize)>> {
+        let pairs = |(kernel, signature): (&Option<Dispatched>, &Signature)| {
+            let mut pairs = kernel
+                .as_ref()
+                .map_or_else(Vec::new, |k| k.kernel.in_place());
+            pairs.retain(|(_, input)| {
+                let input = signature.inputs.get(*input);
+                input.is_some_and(|input| input.strides.is_none())
+            });
+            pairs
+        };
+        self.kernels
+            .iter()
+            .zip(&self.signatures)
+            .map(pairs)
+            .collect()
+    }
+}
+
 pub(super) fn compile(
     graph: Graph,
     dispatcher: &Dispatcher,
@@ -42,6 +64,7 @@ pub(super) fn compile(
     for (_, value) in graph.outputs() {
         mark_views(&graph, *value, &mut materialise);
     }
+    mark_outlived(&graph, &mut materialise);
     let mut choices = loop {
         match choose(&graph, dispatcher, &mut materialise)? {
             Some(choices) => break choices,
@@ -57,11 +80,7 @@ pub(super) fn compile(
                 .map(|k| k.as_ref().map_or(0, |k| k.kernel.scratch_bytes()))
                 .collect(),
             views: choices.views.clone(),
-            in_place: choices
-                .kernels
-                .iter()
-                .map(|k| k.as_ref().map_or_else(Vec::new, |k| k.kernel.in_place()))
-                .collect(),
+            in_place: choices.in_place(),
             ..MemoryOptions::default()
         },
     );
@@ -145,7 +164,12 @@ fn choose(
             strided[node.outputs[0].0 as usize].clone_from(view);
         } else if !is_leaf(node.op.as_ref()) {
             kernel = dispatcher.find(node.op.as_ref(), &signature);
-            if kernel.is_none() && !signature.is_contiguous() {
+            // A copy is cheaper than another backend's kernel.
+            let copies = kernel.as_ref().is_none_or(|kernel| {
+                let contiguous = || dispatcher.find(node.op.as_ref(), &signature.contiguous());
+                kernel.fallback && contiguous().is_some_and(|other| !other.fallback)
+            });
+            if copies && !signature.is_contiguous() {
                 for value in &node.inputs {
                     if strided[value.0 as usize].is_some() {
                         mark_views(graph, *value, materialise);
@@ -176,6 +200,47 @@ fn mark_views(graph: &Graph, value: ValueId, materialise: &mut [bool]) {
     let any = node.op.as_any();
     if any.is::<Transpose>() || any.is::<Slice>() || any.is::<Broadcast>() {
         materialise[graph.value(value).node.0 as usize] = true;
+    }
+}
+
+/// Marks views of a state that are read after the state was updated in place:
+/// they must hold what it held before.
+fn mark_outlived(graph: &Graph, materialise: &mut [bool]) {
+    let is_view = |node: &Node| {
+        let any = node.op.as_any();
+        any.is::<Reshape>() || any.is::<Transpose>() || any.is::<Slice>() || any.is::<Broadcast>()
+    };
+    // The value whose storage each value may be a view of.
+    let mut base: Vec<ValueId> = Vec::with_capacity(graph.values().len());
+    for (index, value) in graph.values().iter().enumerate() {
+        let node = graph.node(value.node);
+        base.push(match node.inputs.first() {
+            Some(input) if is_view(node) => base[input.0 as usize],
+            _ => ValueId(index as u32),
+        });
+    }
+    let mut updated = vec![false; graph.values().len()];
+    let mut mark = |value: ValueId, updated: &[bool]| {
+        let mut value = value;
+        while updated[base[value.0 as usize].0 as usize] && is_view(graph.producer(value)) {
+            materialise[graph.value(value).node.0 as usize] = true;
+            value = graph.producer(value).inputs[0];
+        }
+    };
+    for node in graph.nodes() {
+        for input in &node.inputs {
+            mark(*input, &updated);
+        }
+        for alias in node.op.aliases() {
+            if alias.kind == AliasKind::Must
+                && let Some(input) = node.inputs.get(alias.input)
+            {
+                updated[base[input.0 as usize].0 as usize] = true;
+            }
+        }
+    }
+    for (_, value) in graph.outputs() {
+        mark(*value, &updated);
     }
 }
 
