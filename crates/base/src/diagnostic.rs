@@ -157,9 +157,7 @@ impl Diagnostic {
                 AnnotationKind::Context
             };
             let text = &label.source.text;
-            let end = label.range.end.min(text.len());
-            let range = label.range.start.min(end)..end;
-            let mut annotation = kind.span(range);
+            let mut annotation = kind.span(whole_characters(text, &label.range));
             if !label.text.is_empty() {
                 annotation = annotation.label(label.text.as_str());
             }
@@ -195,5 +193,34 @@ impl Diagnostic {
             "severity": self.severity, "code": self.code, "message": self.message,
             "places": places, "hints": self.hints,
         })
+    }
+}
+
+/// The range within `text`, widened to whole characters.
+fn whole_characters(text: &str, range: &Range<usize>) -> Range<usize> {
+    let mut end = range.end.min(text.len());
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    let mut start = range.start.min(end);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_inside_a_character_is_widened() {
+        assert_eq!(whole_characters("a\u{e9}b", &(2..2)), 1..3);
+        assert_eq!(whole_characters("a\u{e9}b", &(0..99)), 0..4);
+        let source = SourceFile::new("f", "a\u{e9}b");
+        let shown = Diagnostic::error("t", "m")
+            .at(&source, 2..2, "here")
+            .render(false);
+        assert!(shown.contains("here"), "{shown}");
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A [`Row`] gives samples: an operator and operands of a certain type, memory
 //! order and content. [`check_backend`] compares a backend's kernels with the
-//! reference in f64, [`determinism`] compares bits between thread counts, and
-//! [`gradients`] compares gradient rules with finite differences. A crate
+//! reference in f64, [`determinism()`] compares bits between thread counts, and
+//! [`gradients()`] compares gradient rules with finite differences. A crate
 //! outside adds rows of its own for its own operators.
 
 mod accuracy;
