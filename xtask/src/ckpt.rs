@@ -84,6 +84,12 @@ struct ImportArgs {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> Result {
+    match &args.command {
+        Command::List(args) => context.must_exist("run", &args.run_dir)?,
+        Command::Inspect(args) => context.must_exist("checkpoint or run", &args.path)?,
+        Command::Export(args) => context.must_exist("checkpoint or run", &args.path)?,
+        Command::Import(args) => context.must_exist("model folder", &args.from)?,
+    }
     let command = match args.command {
         Command::List(args) => request::Command::CkptList(CkptList {
             run_dir: args.run_dir,

@@ -140,6 +140,17 @@ impl Context {
         show(diagnostics, self.format);
     }
 
+    /// Refuses a path that leads to nothing before an engine is built for it.
+    pub(crate) fn must_exist(&self, what: &str, path: &Path) -> Result {
+        if self.cwd.join(path).exists() {
+            return Ok(());
+        }
+        let message = format!("there is no {what} {}", path.display());
+        let diagnostic = Diagnostic::error("xtask::missing", message)
+            .hint("check the path; it is relative to the current folder");
+        Err(Failure::wrong(diagnostic))
+    }
+
     /// Writes an answer to stdout. A reader that has seen enough, such as
     /// `head`, is no failure.
     pub(crate) fn print(&self, text: &str) -> Result {

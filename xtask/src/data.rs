@@ -88,7 +88,14 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
 
 fn inspect(args: InspectArgs, context: &Context) -> Result {
     let target = match (args.path, args.exp) {
-        (Some(path), _) if args.overrides.is_empty() => DataTarget::Megatron(path),
+        (Some(path), _) if args.overrides.is_empty() => {
+            let mut index = path.clone().into_os_string();
+            index.push(".idx");
+            if !context.cwd.join(&index).exists() {
+                context.must_exist("data set", &path)?;
+            }
+            DataTarget::Megatron(path)
+        }
         (Some(_), _) => {
             let message = format!(
                 "`{}` changes an experiment, and none is given",

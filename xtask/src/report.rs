@@ -20,6 +20,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> Result {
+    context.must_exist("run", &args.run_dir)?;
     let command = request::Command::Report(Report {
         run_dir: args.run_dir,
         output: args.output,
