@@ -5,6 +5,7 @@
 //! `setup`, `init`, `before_train` patches, `train`, `after_train` patches,
 //! `cleanup`. Cleanup runs after an error too.
 
+use crate::console;
 use crate::error::TrainError;
 
 /// Where a patch takes hold.
@@ -127,7 +128,6 @@ impl<A: Adapter> Runtime<A> {
     /// # Errors
     /// The first error; cleanup has run then.
     pub fn run(&self) -> Result<End, TrainError> {
-        tracing::debug!(backend = self.adapter.name(), "prepare");
         self.adapter.prepare()?;
         let mut args = self.adapter.convert()?;
         let mut patches = self.adapter.patches();
@@ -135,7 +135,11 @@ impl<A: Adapter> Runtime<A> {
         let apply = |phase: Phase, args: &mut A::Args| -> Result<(), TrainError> {
             for patch in patches.iter().filter(|patch| patch.phase == phase) {
                 if (patch.applies)(args) {
-                    tracing::info!(patch = patch.id, "applied");
+                    console::line(&format!(
+                        "patch `{}` applied to {}",
+                        patch.id,
+                        self.adapter.name()
+                    ));
                     (patch.apply)(args)?;
                 }
             }

@@ -138,7 +138,7 @@ impl Drop for CheckpointWriter {
     /// A checkpoint that was begun is completed even when training fails.
     fn drop(&mut self) {
         if let Err(error) = self.wait() {
-            tracing::error!("{error}");
+            crate::console::diagnostic(&error.diagnostic(None));
         }
     }
 }

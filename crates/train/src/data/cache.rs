@@ -100,10 +100,10 @@ fn read<T: DeserializeOwned>(dir: &Path, key: &str) -> Option<T> {
     match checked(dir, key) {
         Ok(facts) => Some(facts),
         Err(reason) => {
-            tracing::warn!(
+            crate::console::line(&format!(
                 "the cache entry {} is damaged and made again: {reason}",
                 dir.display()
-            );
+            ));
             None
         }
     }

@@ -30,8 +30,8 @@ const HEADER_BYTES: usize = 1024;
 pub(super) fn list(workspace_root: Option<&Path>) -> Result<Vec<Input>, DataError> {
     // Offline first: after a build everything is there, except that a build
     // does not bring what only tests need. Then Cargo may fetch what is missing.
-    let metadata = metadata(workspace_root, true).or_else(|error| {
-        tracing::info!("some packages are not here yet, asking cargo to fetch them: {error}");
+    let metadata = metadata(workspace_root, true).or_else(|_| {
+        crate::console::line("some packages are not here yet: asking cargo to fetch them");
         metadata(workspace_root, false)
     })?;
     select(&metadata)
