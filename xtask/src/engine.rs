@@ -119,6 +119,7 @@ fn build(context: &Context, engine: &Engine) -> Result {
         .arg(&target);
     if first {
         eprintln!("building the engine (once; a few minutes on a small machine)");
+        fetch(context);
     } else {
         cargo = cargo.arg("--quiet");
     }
@@ -135,6 +136,28 @@ fn build(context: &Context, engine: &Engine) -> Result {
     built.map_err(|error| {
         Failure::failed(error.diagnostic().hint("the compiler's messages are above"))
     })
+}
+
+/// Downloads every package of the workspace for this machine, those that only
+/// tests need included, so that nothing needs the network after the build: the
+/// data source `cargo-registry` reads them. Without a network the build says more.
+fn fetch(context: &Context) {
+    let version = Exec::new("rustc")
+        .arg("-vV")
+        .output()
+        .map(|output| output.text());
+    let host = version.ok().and_then(|text| {
+        text.lines()
+            .find_map(|line| line.strip_prefix("host: ").map(str::to_owned))
+    });
+    let mut cargo = cargo()
+        .args(["fetch", "--quiet", "--locked", "--manifest-path"])
+        .arg(context.root.join("Cargo.toml"));
+    if let Some(host) = host {
+        cargo = cargo.args(["--target", &host]);
+    }
+    // What is missing is told by the build or by the data source.
+    drop(cargo.capture());
 }
 
 #[cfg(test)]
