@@ -1,7 +1,7 @@
 //! What can go wrong with tensors and programs.
 
 use cairn_formats::DType;
-use cairn_graph::{GraphError, TensorType};
+use cairn_graph::{GraphError, OpError, TensorType};
 use thiserror::Error;
 
 /// A kernel cannot go on; the executor adds operator, scope and types.
@@ -101,6 +101,58 @@ pub enum TensorError {
         element: usize,
         /// Which output.
         output: usize,
+    },
+    /// A lazy operator was given tensors it cannot take.
+    #[error("`{op}` {source} (inputs: {inputs})")]
+    Call {
+        /// Operator name.
+        op: String,
+        /// Types of the inputs.
+        inputs: String,
+        /// Why it refused.
+        source: OpError,
+    },
+    /// A gradient was asked for that cannot be given.
+    #[error("no gradient of {of}: {reason}")]
+    Gradient {
+        /// Type of what should be differentiated.
+        of: TensorType,
+        /// Why not, and what to do instead.
+        reason: String,
+    },
+    /// A tensor met tensors of another context.
+    #[error("`{op}` was given a tensor {ty} of another context")]
+    OtherContext {
+        /// Operator or function name.
+        op: String,
+        /// Type of the tensor.
+        ty: TensorType,
+    },
+    /// One element was asked for where there is not exactly one.
+    #[error("{ty} is not one element")]
+    NotScalar {
+        /// What the tensor is.
+        ty: TensorType,
+    },
+    /// Only a parameter can be set.
+    #[error("a tensor {ty} that is no parameter cannot be set; make it with `parameter`")]
+    NotParameter {
+        /// What the tensor is.
+        ty: TensorType,
+    },
+    /// A parameter was set to a value of another type.
+    #[error("a parameter {expected} cannot be set to {found}")]
+    Assign {
+        /// Type of the parameter.
+        expected: TensorType,
+        /// Type of the value.
+        found: TensorType,
+    },
+    /// A context could not be made.
+    #[error("{message}")]
+    Setup {
+        /// What is wrong with the environment.
+        message: String,
     },
     /// The graph itself is wrong.
     #[error(transparent)]

@@ -19,6 +19,7 @@ pub mod random;
 pub mod reference;
 pub mod store;
 pub mod suite;
+pub mod tensor;
 pub mod threads;
 
 #[expect(unsafe_code, reason = "owns the memory that tensors live in")]
@@ -31,6 +32,7 @@ pub use host::HostTensor;
 pub use program::{Program, ProgramOptions};
 pub use reference::Reference;
 pub use store::Store;
+pub use tensor::{Context, Tensor};
 pub use threads::Pool;
 
 pub use cairn_formats::DType;
