@@ -7,6 +7,7 @@
 pub mod gemm;
 pub mod isa;
 
+mod block;
 mod gather;
 mod kernel;
 mod lanes;
@@ -148,3 +149,6 @@ impl Backend for Cpu {
         BUILD[index](op, signature, self.target)
     }
 }
+
+#[cfg(test)]
+mod tests;

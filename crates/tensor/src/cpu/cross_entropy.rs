@@ -229,15 +229,10 @@ impl Plan {
             if self.tokens == 0 {
                 out.fill(0);
             } else if !space.dw.is_empty() {
-                let wide = <T::Acc as Element>::DTYPE;
-                cast::contiguous(
-                    self.level,
-                    wide,
-                    self.weight_dtype,
-                    space.dw,
-                    out,
-                    args.pool,
-                )?;
+                let dtype = self.weight_dtype;
+                if !cast::round_to(self.level, dtype, space.dw, out, args.pool) {
+                    return Err(KernelError(format!("no gradient of {dtype}")));
+                }
             }
         }
         Ok(())
@@ -370,16 +365,11 @@ simd! {
             logits.fill(A::ZERO);
             return 0.0;
         };
-        let max = lanes::max(logits.len(), |i| logits[i]);
+        let max = lanes::max(logits, |x| x);
         let own = logits[target];
         let sum = match dloss {
-            None => lanes::sum(logits.len(), |i| (logits[i] - max).exp()),
-            Some(_) => {
-                for x in logits.iter_mut() {
-                    *x = (*x - max).exp();
-                }
-                lanes::sum(logits.len(), |i| logits[i])
-            }
+            None => lanes::sum(logits, |x: A| (x - max).exp()),
+            Some(_) => lanes::map_sum(logits, |x| (x - max).exp()),
         };
         let lse = max.wide() + sum.wide().ln();
         if let Some(dloss) = dloss {

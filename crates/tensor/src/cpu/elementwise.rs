@@ -6,9 +6,11 @@ use cairn_graph::Op;
 use cairn_graph::ops::{Binary, BinaryKind, Select, Unary, UnaryKind};
 
 use super::Target;
+use super::block::{Reader, Wide, with_wide};
 use super::gather::{BLOCK, Gather};
 use super::kernel::CpuKernel;
-use super::num::{Acc, Num, with_float};
+use super::num::Acc;
+use super::shape::with_bits;
 use super::simd::simd;
 use crate::backend::{Args, Kernel, Operand, Signature};
 use crate::element::Element;
@@ -42,50 +44,26 @@ pub(super) fn operand<'a, T: Element>(
     }
 }
 
-/// An operand read in the order of the output.
-#[derive(Clone, Copy)]
-struct Source<'a, T> {
-    /// `None` where the elements are in the output.
-    data: Option<&'a [T]>,
-    order: Gather,
-}
-
-impl<T: Num> Source<'_, T> {
-    /// Elements `start ..`; `out` holds the same elements of the output.
-    #[inline(always)]
-    fn load(&self, start: usize, out: &[T], to: &mut [T::Acc]) {
-        match self.data {
-            Some(data) => self.order.load(data, start, to),
-            None => {
-                for (to, from) in to.iter_mut().zip(out) {
-                    *to = from.up();
-                }
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn store<T: Num>(from: &[T::Acc], to: &mut [T]) {
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = T::down(*from);
-    }
-}
-
 pub(super) fn build_unary(
     op: &dyn Op,
     signature: &Signature,
     target: Target,
 ) -> Option<Box<dyn Kernel>> {
     let kind = op.as_any().downcast_ref::<Unary>()?.kind;
-    let order = Gather::broadcast(&signature.inputs[0], &signature.outputs[0].shape)?;
-    let level = target.level();
-    with_float!(signature.outputs[0].dtype, T => {
+    let (out, level) = (&signature.outputs[0], target.level());
+    with_wide!(out.dtype, A => {
+        let (io, x) = (A::io(out.dtype)?, Reader::<A>::new(&signature.inputs[0], &out.shape)?);
         CpuKernel::new(format!("unary.{}", level.name()), move |args| {
-            let source = Source { data: operand::<T>(args, 0)?, order };
+            let x = x.source(args, 0);
             let pool = args.pool;
-            pool.chunks_mut(args.outputs[0].slice::<T>()?, CHUNK, |chunk, out| {
-                unary(level, kind, source, chunk * CHUNK, out);
+            pool.chunks_mut(args.outputs[0].data, CHUNK * io.size, |chunk, out| {
+                let mut buffers = [[0.0; BLOCK]; 2];
+                let [from, to] = &mut buffers;
+                for (index, out) in out.chunks_mut(BLOCK * io.size).enumerate() {
+                    let from = &mut from[..out.len() / io.size];
+                    let from = x.read(level, chunk * CHUNK + index * BLOCK, out, from);
+                    io.compute(level, out, to, |to| apply_unary(level, kind, from, to));
+                }
             });
             Ok(())
         })
@@ -95,43 +73,32 @@ pub(super) fn build_unary(
 }
 
 simd! {
-    fn unary [T: Num] (kind: UnaryKind, x: Source<'_, T>, first: usize, out: &mut [T]) {
-        let mut block = [T::Acc::ZERO; BLOCK];
-        for (index, out) in out.chunks_mut(BLOCK).enumerate() {
-            let block = &mut block[..out.len()];
-            x.load(first + index * BLOCK, out, block);
-            apply_unary(kind, block);
-            store(block, out);
+    fn apply_unary [A: Acc] (kind: UnaryKind, x: &[A], y: &mut [A]) {
+        use UnaryKind as K;
+        match kind {
+            K::Neg => map(x, y, |x| -x),
+            K::Abs => map(x, y, A::abs),
+            K::Exp => map(x, y, A::exp),
+            K::Log => map(x, y, A::ln),
+            K::Sqrt => map(x, y, A::sqrt),
+            K::Rsqrt => map(x, y, |x| A::ONE / x.sqrt()),
+            K::Reciprocal => map(x, y, |x| A::ONE / x),
+            K::Square => map(x, y, |x| x * x),
+            K::Tanh => map(x, y, A::tanh),
+            K::Sigmoid => map(x, y, A::sigmoid),
+            K::Silu => map(x, y, |x| x * x.sigmoid()),
+            K::Gelu => map(x, y, gelu),
+            K::Relu => map(x, y, |x| x.larger(A::ZERO)),
+            K::Sin => map(x, y, A::sin),
+            K::Cos => map(x, y, A::cos),
         }
     }
 }
 
 #[inline(always)]
-fn apply_unary<A: Acc>(kind: UnaryKind, x: &mut [A]) {
-    use UnaryKind as K;
-    match kind {
-        K::Neg => map(x, |x| -x),
-        K::Abs => map(x, A::abs),
-        K::Exp => map(x, A::exp),
-        K::Log => map(x, A::ln),
-        K::Sqrt => map(x, A::sqrt),
-        K::Rsqrt => map(x, |x| A::ONE / x.sqrt()),
-        K::Reciprocal => map(x, |x| A::ONE / x),
-        K::Square => map(x, |x| x * x),
-        K::Tanh => map(x, A::tanh),
-        K::Sigmoid => map(x, A::sigmoid),
-        K::Silu => map(x, |x| x * x.sigmoid()),
-        K::Gelu => map(x, gelu),
-        K::Relu => map(x, |x| x.larger(A::ZERO)),
-        K::Sin => map(x, A::sin),
-        K::Cos => map(x, A::cos),
-    }
-}
-
-#[inline(always)]
-fn map<A: Acc>(x: &mut [A], f: impl Fn(A) -> A) {
-    for x in x {
-        *x = f(*x);
+fn map<A: Acc>(x: &[A], y: &mut [A], f: impl Fn(A) -> A) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = f(*x);
     }
 }
 
@@ -162,115 +129,98 @@ pub(super) fn build_binary(
     target: Target,
 ) -> Option<Box<dyn Kernel>> {
     let kind = op.as_any().downcast_ref::<Binary>()?.kind;
-    let shape = &signature.outputs[0].shape;
-    let order_a = Gather::broadcast(&signature.inputs[0], shape)?;
-    let order_b = Gather::broadcast(&signature.inputs[1], shape)?;
-    let level = target.level();
-    with_element!(signature.outputs[0].dtype, T => {
+    let (out, level) = (&signature.outputs[0], target.level());
+    with_wide!(out.dtype, A => {
+        let io = A::io(out.dtype)?;
+        let a = Reader::<A>::new(&signature.inputs[0], &out.shape)?;
+        let b = Reader::<A>::new(&signature.inputs[1], &out.shape)?;
         CpuKernel::new(format!("binary.{}", level.name()), move |args| {
-            let a = Source { data: operand::<T>(args, 0)?, order: order_a };
-            let b = Source { data: operand::<T>(args, 1)?, order: order_b };
+            let (a, b) = (a.source(args, 0), b.source(args, 1));
             let pool = args.pool;
-            pool.chunks_mut(args.outputs[0].slice::<T>()?, CHUNK, |chunk, out| {
-                binary(level, kind, a, b, chunk * CHUNK, out);
+            pool.chunks_mut(args.outputs[0].data, CHUNK * io.size, |chunk, out| {
+                let mut buffers = [[0.0; BLOCK]; 3];
+                let [block_a, block_b, to] = &mut buffers;
+                for (index, out) in out.chunks_mut(BLOCK * io.size).enumerate() {
+                    let (start, len) = (chunk * CHUNK + index * BLOCK, out.len() / io.size);
+                    let a = a.read(level, start, out, &mut block_a[..len]);
+                    let b = b.read(level, start, out, &mut block_b[..len]);
+                    io.compute(level, out, to, |to| apply_binary(level, kind, a, b, to));
+                }
             });
             Ok(())
         })
         .in_place(in_place(signature))
         .build()
-    }, None)
+    })
 }
 
 simd! {
-    fn binary [T: Num] (
-        kind: BinaryKind,
-        a: Source<'_, T>,
-        b: Source<'_, T>,
-        first: usize,
-        out: &mut [T],
-    ) {
-        let mut block_a = [T::Acc::ZERO; BLOCK];
-        let mut block_b = [T::Acc::ZERO; BLOCK];
-        for (index, out) in out.chunks_mut(BLOCK).enumerate() {
-            let (block_a, block_b) = (&mut block_a[..out.len()], &mut block_b[..out.len()]);
-            a.load(first + index * BLOCK, out, block_a);
-            b.load(first + index * BLOCK, out, block_b);
-            apply_binary(kind, block_a, block_b);
-            store(block_a, out);
+    fn apply_binary [A: Acc] (kind: BinaryKind, a: &[A], b: &[A], to: &mut [A]) {
+        use BinaryKind as K;
+        let flag = |yes: bool| if yes { A::ONE } else { A::ZERO };
+        match kind {
+            K::Add => zip(a, b, to, |a, b| a + b),
+            K::Sub => zip(a, b, to, |a, b| a - b),
+            K::Mul => zip(a, b, to, |a, b| a * b),
+            K::Div => zip(a, b, to, |a, b| a / b),
+            K::Max => zip(a, b, to, A::larger),
+            K::Min => zip(a, b, to, A::smaller),
+            K::Greater => zip(a, b, to, |a, b| flag(a > b)),
+            K::GreaterEqual => zip(a, b, to, |a, b| flag(a >= b)),
+            K::Equal => zip(a, b, to, |a, b| flag(a == b)),
         }
     }
 }
 
 #[inline(always)]
-fn apply_binary<A: Acc>(kind: BinaryKind, a: &mut [A], b: &[A]) {
-    use BinaryKind as K;
-    let flag = |yes: bool| if yes { A::ONE } else { A::ZERO };
-    match kind {
-        K::Add => zip(a, b, |a, b| a + b),
-        K::Sub => zip(a, b, |a, b| a - b),
-        K::Mul => zip(a, b, |a, b| a * b),
-        K::Div => zip(a, b, |a, b| a / b),
-        K::Max => zip(a, b, A::larger),
-        K::Min => zip(a, b, A::smaller),
-        K::Greater => zip(a, b, |a, b| flag(a > b)),
-        K::GreaterEqual => zip(a, b, |a, b| flag(a >= b)),
-        K::Equal => zip(a, b, |a, b| flag(a == b)),
-    }
-}
-
-#[inline(always)]
-fn zip<A: Acc>(a: &mut [A], b: &[A], f: impl Fn(A, A) -> A) {
-    for (a, b) in a.iter_mut().zip(b) {
-        *a = f(*a, *b);
+fn zip<A: Acc>(a: &[A], b: &[A], to: &mut [A], f: impl Fn(A, A) -> A) {
+    for (to, (a, b)) in to.iter_mut().zip(a.iter().zip(b)) {
+        *to = f(*a, *b);
     }
 }
 
 pub(super) fn build_select(
     op: &dyn Op,
     signature: &Signature,
-    _: Target,
+    target: Target,
 ) -> Option<Box<dyn Kernel>> {
     op.as_any().downcast_ref::<Select>()?;
     let out = &signature.outputs[0];
     let order = |input: usize| Gather::broadcast(&signature.inputs[input], &out.shape);
-    let (order_c, order_a, order_b) = (order(0)?, order(1)?, order(2)?);
+    let (order_a, order_b) = (order(1)?, order(2)?);
     let condition = match signature.inputs[0].ty.dtype {
+        // Truth values are bytes.
         DType::Bool => DType::U8,
         dtype => dtype,
     };
-    let nonzero = with_element!(condition, T => nonzero::<T> as Nonzero, return None);
-    with_element!(out.dtype, T => {
+    let condition = Operand {
+        ty: signature.inputs[0].ty.with_dtype(condition),
+        strides: signature.inputs[0].strides.clone(),
+    };
+    let condition = Reader::<f64>::new(&condition, &out.shape)?;
+    let level = target.level();
+    with_bits!(out.dtype, T => {
         CpuKernel::new("select".to_owned(), move |args| {
-            let c = args.input(0)?.data;
-            let (a, b) = (args.input(1)?.slice::<T>()?, args.input(2)?.slice::<T>()?);
+            let c = condition.input(args, 0)?;
+            let a: &[T] = bytemuck::cast_slice(args.input(1)?.data);
+            let b: &[T] = bytemuck::cast_slice(args.input(2)?.data);
             let pool = args.pool;
-            pool.chunks_mut(args.outputs[0].slice::<T>()?, CHUNK, |chunk, out| {
-                let (mut mask, mut other) = ([false; BLOCK], [T::from_f64(0.0); BLOCK]);
+            let out: &mut [T] = bytemuck::cast_slice_mut(args.outputs[0].data);
+            pool.chunks_mut(out, CHUNK, |chunk, out| {
+                let (mut mask, mut other) = ([0.0; BLOCK], [0; BLOCK]);
                 for (index, out) in out.chunks_mut(BLOCK).enumerate() {
                     let start = chunk * CHUNK + index * BLOCK;
                     let (mask, other) = (&mut mask[..out.len()], &mut other[..out.len()]);
-                    nonzero(&order_c, c, start, mask);
+                    let mask = c.read(level, start, &[], mask);
                     order_a.copy(a, start, out);
                     order_b.copy(b, start, other);
                     for ((out, other), keep) in out.iter_mut().zip(other).zip(mask) {
-                        *out = if *keep { *out } else { *other };
+                        *out = if *keep != 0.0 { *out } else { *other };
                     }
                 }
             });
             Ok(())
         })
         .build()
-    }, None)
-}
-
-type Nonzero = fn(&Gather, &[u8], usize, &mut [bool]);
-
-fn nonzero<T: Num>(order: &Gather, condition: &[u8], start: usize, to: &mut [bool]) {
-    let condition: &[T] = bytemuck::cast_slice(condition);
-    let mut block = [T::Acc::ZERO; BLOCK];
-    let block = &mut block[..to.len()];
-    order.load(condition, start, block);
-    for (to, from) in to.iter_mut().zip(block) {
-        *to = *from != T::Acc::ZERO;
-    }
+    })
 }

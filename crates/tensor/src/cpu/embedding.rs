@@ -5,6 +5,7 @@ use cairn_graph::Op;
 use cairn_graph::ops::{Embedding, EmbeddingGrad};
 
 use super::Target;
+use super::block::Wide;
 use super::elementwise::CHUNK;
 use super::gather::BLOCK;
 use super::kernel::CpuKernel;
@@ -70,7 +71,8 @@ pub(super) fn build_grad(
     let level = target.level();
     let (dy, out) = (&signature.inputs[0].ty, &signature.outputs[0]);
     let (width, tokens) = (out.shape[1], signature.inputs[1].ty.shape.num_elements());
-    with_float!(dy.dtype, S => with_float!(out.dtype, T => {
+    with_float!(dy.dtype, S => {
+        let io = <<S as Num>::Acc as Wide>::io(out.dtype)?;
         CpuKernel::new(format!("embedding_grad.{}", level.name()), move |args| {
             let (dy, indices) = (args.input(0)?.slice::<S>()?, args.input(1)?.slice::<i32>()?);
             check(indices, rows)?;
@@ -79,18 +81,23 @@ pub(super) fn build_grad(
             let (starts, order) = scratch.split_at_mut(rows + 1);
             sort(indices, starts, &mut order[..tokens]);
             let (starts, order) = (&*starts, &*order);
-            pool.chunks_mut(args.outputs[0].slice::<T>()?, ROWS * width, |chunk, out| {
-                for (i, out) in out.chunks_exact_mut(width).enumerate() {
+            pool.chunks_mut(args.outputs[0].data, ROWS * width * io.size, |chunk, out| {
+                for (i, out) in out.chunks_exact_mut(width * io.size).enumerate() {
                     let row = chunk * ROWS + i;
                     let tokens = &order[starts[row] as usize..starts[row + 1] as usize];
-                    sum_rows(level, dy, tokens, out);
+                    let mut sums = [<S as Num>::Acc::ZERO; BLOCK];
+                    for (index, out) in out.chunks_mut(BLOCK * io.size).enumerate() {
+                        io.compute(level, out, &mut sums, |sums| {
+                            sum_rows(level, dy, tokens, (index * BLOCK, width), sums);
+                        });
+                    }
                 }
             });
             Ok(())
         })
         .scratch_bytes((rows + 1 + tokens) * 4)
         .build()
-    }))
+    })
 }
 
 /// Positions grouped by index, each group in order: those of index `i` are
@@ -116,20 +123,19 @@ fn sort(indices: &[i32], starts: &mut [u32], order: &mut [u32]) {
 }
 
 simd! {
-    fn sum_rows [S: Num, T: Num] (dy: &[S], tokens: &[u32], out: &mut [T]) {
-        let width = out.len();
-        let mut sums = [S::Acc::ZERO; BLOCK];
-        for (index, out) in out.chunks_mut(BLOCK).enumerate() {
-            let sums = &mut sums[..out.len()];
-            sums.fill(S::Acc::ZERO);
-            for token in tokens {
-                let start = *token as usize * width + index * BLOCK;
-                for (sum, dy) in sums.iter_mut().zip(&dy[start..start + out.len()]) {
-                    *sum += dy.up();
-                }
-            }
-            for (out, sum) in out.iter_mut().zip(sums) {
-                *out = T::down(T::Acc::constant(sum.wide()));
+    /// Columns `first..` of the rows of `tokens`, each `width` long.
+    fn sum_rows [S: Num] (
+        dy: &[S],
+        tokens: &[u32],
+        columns: (usize, usize),
+        sums: &mut [S::Acc],
+    ) {
+        let ((first, width), len) = (columns, sums.len());
+        sums.fill(S::Acc::ZERO);
+        for token in tokens {
+            let start = *token as usize * width + first;
+            for (sum, dy) in sums.iter_mut().zip(&dy[start..start + len]) {
+                *sum += dy.up();
             }
         }
     }

@@ -19,6 +19,12 @@ pub(super) struct Gather {
 }
 
 impl Gather {
+    /// Elements one after the other, any number of them.
+    pub(super) const CONTIGUOUS: Self = Self {
+        dims: [(1, 1); MAX_DIMS],
+        len: 1,
+    };
+
     /// Dims of `shape` with these strides.
     pub(super) fn new(shape: &[usize], strides: &[usize]) -> Option<Self> {
         let mut gather = Self {

@@ -4,28 +4,34 @@ use cairn_graph::Op;
 use cairn_graph::ops::{Glu, GluGrad, GluKind};
 
 use super::Target;
-use super::elementwise::{CHUNK, gelu, gelu_and_slope, in_place, operand, same_storage};
+use super::block::{Reader, Wide, with_wide};
+use super::elementwise::{CHUNK, gelu, gelu_and_slope, in_place, same_storage};
 use super::gather::BLOCK;
 use super::kernel::CpuKernel;
-use super::num::{Acc, Num, with_float};
+use super::num::Acc;
 use super::simd::simd;
 use crate::backend::{Kernel, Signature};
 use crate::error::KernelError;
 
 pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Option<Box<dyn Kernel>> {
     let kind = op.as_any().downcast_ref::<Glu>()?.kind;
-    if !signature.is_contiguous() {
-        return None;
-    }
-    let level = target.level();
-    with_float!(signature.outputs[0].dtype, T => {
+    let (out, level) = (&signature.outputs[0], target.level());
+    with_wide!(out.dtype, A => {
+        let io = A::io(out.dtype)?;
+        let gate = Reader::<A>::new(&signature.inputs[0], &out.shape)?;
+        let up = Reader::<A>::new(&signature.inputs[1], &out.shape)?;
         CpuKernel::new(format!("glu.{}", level.name()), move |args| {
-            let (gate, up) = (operand::<T>(args, 0)?, operand::<T>(args, 1)?);
+            let (gate, up) = (gate.source(args, 0), up.source(args, 1));
             let pool = args.pool;
-            pool.chunks_mut(args.outputs[0].slice::<T>()?, CHUNK, |chunk, out| {
-                let part = chunk * CHUNK..chunk * CHUNK + out.len();
-                let [gate, up] = [gate, up].map(|x| x.map(|x| &x[part.clone()]));
-                forward(level, kind, gate, up, out);
+            pool.chunks_mut(args.outputs[0].data, CHUNK * io.size, |chunk, out| {
+                let mut buffers = [[0.0; BLOCK]; 3];
+                let [block_g, block_u, to] = &mut buffers;
+                for (index, out) in out.chunks_mut(BLOCK * io.size).enumerate() {
+                    let (start, len) = (chunk * CHUNK + index * BLOCK, out.len() / io.size);
+                    let gate = gate.read(level, start, out, &mut block_g[..len]);
+                    let up = up.read(level, start, out, &mut block_u[..len]);
+                    io.compute(level, out, to, |to| forward(level, kind, gate, up, to));
+                }
             });
             Ok(())
         })
@@ -34,37 +40,18 @@ pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Optio
     })
 }
 
-/// A block of an operand, which is in `out` where it is computed in place.
-#[inline(always)]
-fn load<T: Num>(x: Option<&[T]>, start: usize, out: &[T], to: &mut [T::Acc]) {
-    let from = match x {
-        Some(x) => &x[start..start + out.len()],
-        None => out,
-    };
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = from.up();
-    }
-}
-
 simd! {
-    fn forward [T: Num] (kind: GluKind, gate: Option<&[T]>, up: Option<&[T]>, out: &mut [T]) {
-        let mut g = [T::Acc::ZERO; BLOCK];
-        let mut u = [T::Acc::ZERO; BLOCK];
-        for (index, out) in out.chunks_mut(BLOCK).enumerate() {
-            let (g, u) = (&mut g[..out.len()], &mut u[..out.len()]);
-            load(gate, index * BLOCK, out, g);
-            load(up, index * BLOCK, out, u);
-            let operands = out.iter_mut().zip(g).zip(u);
-            match kind {
-                GluKind::Swiglu => {
-                    for ((out, g), u) in operands {
-                        *out = T::down(*g * g.sigmoid() * *u);
-                    }
+    fn forward [A: Acc] (kind: GluKind, gate: &[A], up: &[A], out: &mut [A]) {
+        let operands = out.iter_mut().zip(gate.iter().zip(up));
+        match kind {
+            GluKind::Swiglu => {
+                for (out, (g, u)) in operands {
+                    *out = *g * g.sigmoid() * *u;
                 }
-                GluKind::Geglu => {
-                    for ((out, g), u) in operands {
-                        *out = T::down(gelu(*g) * *u);
-                    }
+            }
+            GluKind::Geglu => {
+                for (out, (g, u)) in operands {
+                    *out = gelu(*g) * *u;
                 }
             }
         }
@@ -77,27 +64,37 @@ pub(super) fn build_grad(
     target: Target,
 ) -> Option<Box<dyn Kernel>> {
     let kind = op.as_any().downcast_ref::<GluGrad>()?.kind;
-    if !signature.is_contiguous() {
-        return None;
-    }
-    let level = target.level();
+    let (out, level) = (&signature.outputs[0], target.level());
     let pairs = [(0, 0), (1, 1)];
     let fits =
         |pair: &(usize, usize)| same_storage(&signature.inputs[pair.1], &signature.outputs[pair.0]);
     let pairs = pairs.into_iter().filter(fits).collect();
-    with_float!(signature.outputs[0].dtype, T => {
+    with_wide!(out.dtype, A => {
+        let io = A::io(out.dtype)?;
+        let reader = |input: usize| Reader::<A>::new(&signature.inputs[input], &out.shape);
+        let (gate, up, dy) = (reader(0)?, reader(1)?, reader(2)?);
         CpuKernel::new(format!("glu_grad.{}", level.name()), move |args| {
-            let (gate, up) = (operand::<T>(args, 0)?, operand::<T>(args, 1)?);
-            let dy = args.input(2)?.slice::<T>()?;
+            let (gate, up, dy) = (gate.source(args, 0), up.source(args, 1), dy.input(args, 2)?);
             let pool = args.pool;
             let [dgate, dup] = &mut args.outputs[..] else {
                 return Err(KernelError("needs two outputs".to_owned()));
             };
-            let (dgate, dup) = (dgate.slice::<T>()?, dup.slice::<T>()?);
-            pool.chunks_mut2((dgate, CHUNK), (dup, CHUNK), |chunk, dgate, dup| {
-                let part = chunk * CHUNK..chunk * CHUNK + dgate.len();
-                let [gate, up] = [gate, up].map(|x| x.map(|x| &x[part.clone()]));
-                backward(level, kind, gate, up, &dy[part.clone()], dgate, dup);
+            let size = CHUNK * io.size;
+            pool.chunks_mut2((&mut *dgate.data, size), (&mut *dup.data, size), |chunk, dgate, dup| {
+                let mut buffers = [[0.0; BLOCK]; 5];
+                let [block_g, block_u, block_dy, to_g, to_u] = &mut buffers;
+                let blocks = dgate.chunks_mut(BLOCK * io.size).zip(dup.chunks_mut(BLOCK * io.size));
+                for (index, (dgate, dup)) in blocks.enumerate() {
+                    let (start, len) = (chunk * CHUNK + index * BLOCK, dup.len() / io.size);
+                    let gate = gate.read(level, start, dgate, &mut block_g[..len]);
+                    let up = up.read(level, start, dup, &mut block_u[..len]);
+                    let dy = dy.read(level, start, &[], &mut block_dy[..len]);
+                    io.compute(level, dgate, to_g, |dgate| {
+                        io.compute(level, dup, to_u, |dup| {
+                            backward(level, kind, gate, up, dy, dgate, dup);
+                        });
+                    });
+                }
             });
             Ok(())
         })
@@ -107,40 +104,30 @@ pub(super) fn build_grad(
 }
 
 simd! {
-    fn backward [T: Num] (
+    fn backward [A: Acc] (
         kind: GluKind,
-        gate: Option<&[T]>,
-        up: Option<&[T]>,
-        dy: &[T],
-        dgate: &mut [T],
-        dup: &mut [T],
+        gate: &[A],
+        up: &[A],
+        dy: &[A],
+        dgate: &mut [A],
+        dup: &mut [A],
     ) {
-        let mut g = [T::Acc::ZERO; BLOCK];
-        let mut u = [T::Acc::ZERO; BLOCK];
-        let blocks = dgate.chunks_mut(BLOCK).zip(dup.chunks_mut(BLOCK)).zip(dy.chunks(BLOCK));
-        for (index, ((dgate, dup), dy)) in blocks.enumerate() {
-            let (g, u) = (&mut g[..dy.len()], &mut u[..dy.len()]);
-            load(gate, index * BLOCK, dgate, g);
-            load(up, index * BLOCK, dup, u);
-            let operands = dy.iter().zip(g.iter().zip(u));
-            let results = dgate.iter_mut().zip(dup.iter_mut()).zip(operands);
-            match kind {
-                GluKind::Swiglu => {
-                    for ((dgate, dup), (dy, (g, u))) in results {
-                        let (dy, s) = (dy.up(), g.sigmoid());
-                        let value = *g * s;
-                        let slope = s + value * (T::Acc::ONE - s);
-                        *dgate = T::down(dy * *u * slope);
-                        *dup = T::down(dy * value);
-                    }
+        let operands = dy.iter().zip(gate.iter().zip(up));
+        let results = dgate.iter_mut().zip(dup.iter_mut()).zip(operands);
+        match kind {
+            GluKind::Swiglu => {
+                for ((dgate, dup), (dy, (g, u))) in results {
+                    let s = g.sigmoid();
+                    let value = *g * s;
+                    *dgate = *dy * *u * (s + value * (A::ONE - s));
+                    *dup = *dy * value;
                 }
-                GluKind::Geglu => {
-                    for ((dgate, dup), (dy, (g, u))) in results {
-                        let dy = dy.up();
-                        let (value, slope) = gelu_and_slope(*g);
-                        *dgate = T::down(dy * *u * slope);
-                        *dup = T::down(dy * value);
-                    }
+            }
+            GluKind::Geglu => {
+                for ((dgate, dup), (dy, (g, u))) in results {
+                    let (value, slope) = gelu_and_slope(*g);
+                    *dgate = *dy * *u * slope;
+                    *dup = *dy * value;
                 }
             }
         }

@@ -68,9 +68,9 @@ simd! {
         let count = T::Acc::constant(d as f64);
         let rows = x.chunks_exact(d).zip(y.chunks_exact_mut(d));
         for ((x, y), (mean, rstd)) in rows.zip(means.iter_mut().zip(rstds)) {
-            let m = lanes::sum(d, |i| x[i].up()) / count;
-            let squares = lanes::sum(d, |i| {
-                let x = x[i].up() - m;
+            let m = lanes::sum(x, T::up) / count;
+            let squares = lanes::sum(x, |x: T| {
+                let x = x.up() - m;
                 x * x
             });
             let r = T::Acc::ONE / (squares / count + T::Acc::constant(eps)).sqrt();
@@ -158,9 +158,9 @@ simd! {
             let part = row * d..(row + 1) * d;
             let (x, dy) = (&x[part.clone()], &dy[part]);
             let (m, r) = (mean[row], rstd[row]);
-            let (sum, dot) = lanes::sum2(d, |i| {
-                let g = dy[i].up() * weight[i];
-                (g, g * ((x[i].up() - m) * r))
+            let (sum, dot) = lanes::sums_of_triples(x, dy, weight, |x: T, dy: T, w| {
+                let g = dy.up() * w;
+                (g, g * ((x.up() - m) * r))
             });
             let (mean_g, mean_dot) = (sum / count, dot / count);
             let out = dx.iter_mut().zip(dweight.iter_mut().zip(dbias.iter_mut()));

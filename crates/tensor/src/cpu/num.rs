@@ -5,6 +5,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 use cairn_formats::{bf16, f16};
 use cairn_formats::{bf16_from_f32, bf16_to_f32, f16_from_f32, f16_to_f32};
 
+use super::block::Wide;
 use super::math;
 use crate::element::Element;
 
@@ -37,6 +38,7 @@ pub(super) trait Acc:
 
     /// The larger; NaN when either is.
     #[inline(always)]
+    #[expect(clippy::eq_op, reason = "only a NaN differs from itself")]
     fn larger(self, other: Self) -> Self {
         if other > self || other != other {
             other
@@ -47,6 +49,7 @@ pub(super) trait Acc:
 
     /// The smaller; NaN when either is.
     #[inline(always)]
+    #[expect(clippy::eq_op, reason = "only a NaN differs from itself")]
     fn smaller(self, other: Self) -> Self {
         if other < self || other != other {
             other
@@ -58,7 +61,7 @@ pub(super) trait Acc:
 
 /// An element of a tensor.
 pub(super) trait Num: Element {
-    type Acc: Acc;
+    type Acc: Wide;
     /// Exact, but for integers beyond 2^53.
     fn up(self) -> Self::Acc;
     /// Rounded to nearest even; integers truncate and saturate.

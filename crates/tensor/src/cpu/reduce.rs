@@ -24,6 +24,7 @@ const COLUMNS: usize = 256;
 
 /// How the elements of a reduction lie.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one in each kernel")]
 enum Layout {
     /// `[rows, len]` contiguous: each row gives one element.
     Rows { len: usize },
@@ -87,7 +88,7 @@ pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Optio
                     pool.chunks_mut(out, 64, |chunk, out| {
                         for (i, out) in out.iter_mut().enumerate() {
                             let from = kept.start_of(chunk * 64 + i);
-                            let all = strided_of(kind, &x[from..], &reduced, len);
+                            let all = strided_of(kind, x.get(from..).unwrap_or_default(), &reduced, len);
                             *out = T::from_f64(finish(kind, all, len));
                         }
                     });
@@ -169,10 +170,10 @@ simd! {
         let blocks = x.chunks(BLOCK);
         match kind {
             ReduceKind::Max => blocks
-                .map(|x| lanes::max(x.len(), |i| x[i].up()).wide())
+                .map(|x| lanes::max(x, T::up).wide())
                 .fold(f64::NEG_INFINITY, f64::larger),
             ReduceKind::Sum | ReduceKind::Mean => {
-                blocks.map(|x| lanes::sum(x.len(), |i| x[i].up()).wide()).sum()
+                blocks.map(|x| lanes::sum(x, T::up).wide()).sum()
             }
         }
     }
@@ -219,8 +220,8 @@ fn strided_of<T: Num>(kind: ReduceKind, x: &[T], reduced: &Gather, len: usize) -
         let block = &mut block[..BLOCK.min(len - first)];
         reduced.load(x, first, block);
         let part = match kind {
-            ReduceKind::Max => lanes::max(block.len(), |i| block[i]),
-            ReduceKind::Sum | ReduceKind::Mean => lanes::sum(block.len(), |i| block[i]),
+            ReduceKind::Max => lanes::max(block, |x| x),
+            ReduceKind::Sum | ReduceKind::Mean => lanes::sum(block, |x| x),
         };
         all = combine(kind, all, part.wide());
     }
@@ -281,11 +282,11 @@ simd! {
     fn squares [T: Num] (x: &[T]) -> f64 {
         x.chunks(BLOCK)
             .map(|x| {
-                let square = |i: usize| {
-                    let x = x[i].up();
+                let square = |x: T| {
+                    let x = x.up();
                     x * x
                 };
-                lanes::sum(x.len(), square).wide()
+                lanes::sum(x, square).wide()
             })
             .sum()
     }

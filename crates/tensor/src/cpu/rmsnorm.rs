@@ -81,8 +81,8 @@ simd! {
         let d = weight.len();
         let rows = x.chunks_exact(d).zip(y.chunks_exact_mut(d)).zip(rstd);
         for ((x, y), rstd) in rows {
-            let squares = lanes::sum(d, |i| {
-                let x = x[i].up();
+            let squares = lanes::sum(x, |x: T| {
+                let x = x.up();
                 x * x
             });
             let mean = squares / T::Acc::constant(d as f64);
@@ -196,7 +196,7 @@ simd! {
         for (row, dx) in dx.chunks_exact_mut(d).enumerate() {
             let part = row * d..(row + 1) * d;
             let (x, dy, r) = (&x[part.clone()], &dy[part.clone()], rstd[row]);
-            let dot = lanes::sum(d, |i| dy[i].up() * weight[i] * x[i].up());
+            let dot = lanes::sum_triples(x, dy, weight, |x: T, dy: T, w| dy.up() * w * x.up());
             // rstd (g - x^ mean(g x^)) with x^ = x rstd.
             let slope = dot * r * r * r / T::Acc::constant(d as f64);
             let operands = x.iter().zip(dy).zip(weight);

@@ -38,6 +38,8 @@ macro_rules! with_bits {
     };
 }
 
+pub(super) use with_bits;
+
 /// Side of the squares in which a matrix is transposed.
 const TILE: usize = 32;
 

@@ -44,8 +44,8 @@ pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Optio
 simd! {
     fn rows [T: Num] (log: bool, columns: usize, data: &mut [T]) {
         for row in data.chunks_exact_mut(columns) {
-            let max = lanes::max(columns, |i| row[i].up());
-            let sum = lanes::sum(columns, |i| (row[i].up() - max).exp());
+            let max = lanes::max(row, T::up);
+            let sum = lanes::sum(row, |x: T| (x.up() - max).exp());
             if log {
                 let shift = sum.ln();
                 for x in row {
@@ -93,12 +93,12 @@ simd! {
         for (dx, (y, dy)) in dx.chunks_exact_mut(columns).zip(inputs) {
             let pairs = y.iter().zip(dy);
             if log {
-                let sum = lanes::sum(columns, |i| dy[i].up());
+                let sum = lanes::sum(dy, T::up);
                 for (dx, (y, dy)) in dx.iter_mut().zip(pairs) {
                     *dx = T::down(dy.up() - y.up().exp() * sum);
                 }
             } else {
-                let sum = lanes::sum(columns, |i| y[i].up() * dy[i].up());
+                let sum = lanes::sum_pairs(y, dy, |y: T, dy: T| y.up() * dy.up());
                 for (dx, (y, dy)) in dx.iter_mut().zip(pairs) {
                     *dx = T::down(y.up() * (dy.up() - sum));
                 }

@@ -407,7 +407,7 @@ simd! {
 
 simd! {
     fn dot [T: Num] (a: &[T], b: &[T]) -> T::Acc {
-        lanes::sum(a.len(), |i| a[i].up() * b[i].up())
+        lanes::sum_pairs(a, b, |a: T, b: T| a.up() * b.up())
     }
 }
 

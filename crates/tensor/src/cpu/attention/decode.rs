@@ -93,13 +93,10 @@ simd! {
         let scale = T::Acc::constant(scale);
         for (j, score) in scores.iter_mut().enumerate() {
             let k = &rows.k[j * rows.stride * d..][..d];
-            *score = lanes::sum(d, |i| rows.q[i].up() * k[i].up()) * scale;
+            *score = lanes::sum_pairs(rows.q, k, |q: T, k: T| q.up() * k.up()) * scale;
         }
-        let max = lanes::max(scores.len(), |i| scores[i]);
-        for score in scores.iter_mut() {
-            *score = (*score - max).exp();
-        }
-        let sum = lanes::sum(scores.len(), |i| scores[i]);
+        let max = lanes::max(scores, |x| x);
+        let sum = lanes::map_sum(scores, |x| (x - max).exp());
         sums.fill(T::Acc::ZERO);
         for (j, p) in scores.iter().enumerate() {
             // Probabilities enter the second product in the storage type.

@@ -295,12 +295,9 @@ simd! {
             return;
         }
         let s = &mut s[..visible];
-        let own = lanes::max(visible, |i| s[i] * scale);
+        let own = lanes::max(s, |x: T::Acc| x * scale);
         let new = max.larger(own);
-        for x in s.iter_mut() {
-            *x = (*x * scale - new).exp();
-        }
-        let added = lanes::sum(visible, |i| s[i]);
+        let added = lanes::map_sum(s, |x| (x * scale - new).exp());
         for (p, x) in seen.iter_mut().zip(s) {
             *p = T::down(*x);
         }
