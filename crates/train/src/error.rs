@@ -77,9 +77,15 @@ impl TrainError {
         match self {
             Self::Data(_) | Self::State { .. } | Self::Diagnostic(_) => 2,
             Self::Checkpoint { error, .. } => match **error {
-                CheckpointError::Mismatch { .. } => 2,
+                CheckpointError::Mismatch { .. }
+                | CheckpointError::Damaged { .. }
+                | CheckpointError::Version { .. }
+                | CheckpointError::None { .. }
+                | CheckpointError::Read(_) => 2,
                 _ => 1,
             },
+            // A file that is read was named by the user, or should be there.
+            Self::File(error) if error.action == "read" => 2,
             Self::File(_) | Self::Tensor(_) | Self::NonFinite { .. } | Self::Internal(_) => 1,
         }
     }

@@ -147,7 +147,7 @@ fn widen(view: &TensorView<'_>) -> Option<Vec<f64>> {
 }
 
 /// What differs between two models, training choices aside.
-fn differences(found: &ModelConfig, wanted: &ModelConfig) -> Vec<String> {
+pub(crate) fn differences(found: &ModelConfig, wanted: &ModelConfig) -> Vec<String> {
     let json = |config: &ModelConfig| match serde_json::to_value(config) {
         Ok(serde_json::Value::Object(map)) => map,
         _ => serde_json::Map::new(),

@@ -150,6 +150,10 @@ impl DataError {
     #[must_use]
     pub fn diagnostic(&self) -> Diagnostic {
         let hint = match self {
+            Self::File(error) if error.action == "read" => {
+                let hint = "`data.paths` and `data.tokenizer` name the files to read, UTF-8 text";
+                return error.diagnostic().hint(hint);
+            }
             Self::File(error) => return error.diagnostic(),
             Self::Exec(error) => return error.diagnostic(),
             Self::Setting { key, .. } => format!("set `data.{key}` in the experiment"),

@@ -18,14 +18,14 @@ use super::sample::{Sampling, generate};
 use super::scaler::LossScaler;
 use super::state::{Progress, restore, snapshot};
 use super::{Engine, convert, init, schedule};
-use crate::checkpoint::{self, CheckpointWriter, Retention};
+use crate::checkpoint::{self, CheckpointError, CheckpointWriter, Retention};
 use crate::data::{Batches, Dataset, EvalBatches};
 use crate::error::TrainError;
 use crate::memory::peak_bytes;
 use crate::metrics::{EvalMetrics, Metrics, Sample, StepMetrics};
 use crate::runtime::{Adapter, End, Patch, Trainer};
 use crate::signals::Signals;
-use crate::{metrics, report, trace};
+use crate::{hugging_face, metrics, report, trace};
 
 /// Everything the native trainer is made from.
 #[derive(Clone, Debug)]
@@ -186,6 +186,10 @@ impl Trainer for NativeTrainer {
             true => {
                 let (found, warnings) = checkpoint::load_latest(&checkpoints)?;
                 show(&warnings);
+                if found.is_none() && !warnings.is_empty() {
+                    // Starting over would throw away what may be repaired.
+                    return Err(CheckpointError::None { path: checkpoints }.into());
+                }
                 found
             }
             false => {
@@ -251,7 +255,7 @@ impl Trainer for NativeTrainer {
             }
             if stop {
                 bar.finish();
-                open.writer.wait()?;
+                finish_write(open)?;
                 say(&format!(
                     "stopped by a signal after step {step}; a checkpoint was written: `--resume` goes on"
                 ));
@@ -263,7 +267,7 @@ impl Trainer for NativeTrainer {
             }
         }
         bar.finish();
-        open.writer.wait()?;
+        finish_write(open)?;
         args.sample(open)?;
         Ok(End::Complete)
     }
@@ -316,6 +320,17 @@ impl NativeArgs {
     fn restore(&self, open: &mut Open, found: checkpoint::Checkpoint) -> Result<(), TrainError> {
         let path = found.path.clone();
         let progress = restore(found, &mut open.engine.store, &self.model, self.precision())?;
+        let differences = hugging_face::differences(&progress.model, &self.model);
+        if !differences.is_empty() {
+            let message = format!(
+                "{} is of another model: {}",
+                path.display(),
+                differences.join("; ")
+            );
+            let diagnostic = Diagnostic::error("train::other-model", message)
+                .hint("bring back the model's settings, or choose another `exp_name`");
+            return Err(Box::new(diagnostic).into());
+        }
         if progress.data_fingerprint != open.dataset.fingerprint {
             let message = format!("the data is not what {} was trained on", path.display());
             let diagnostic = Diagnostic::error("train::other-data", message).hint(
@@ -509,22 +524,17 @@ impl NativeArgs {
             self.precision(),
             &self.record,
         )?;
-        let with_last = |open: &Open, error: checkpoint::CheckpointError| TrainError::Checkpoint {
-            error: Box::new(error),
-            last_good: open.writer.last_good(),
-        };
         if let Some(sink) = &mut open.metrics {
             // A checkpoint must not be ahead of the metrics on disk.
             sink.sync()?;
         }
         open.writer
             .save(snapshot)
-            .map_err(|error| with_last(open, error))?;
-        if !self.experiment.training.async_save {
-            let waited = open.writer.wait().map(|_| ());
-            waited.map_err(|error| with_last(open, error))?;
+            .map_err(|error| with_last_good(open, error))?;
+        if self.experiment.training.async_save {
+            return Ok(());
         }
-        Ok(())
+        finish_write(open)
     }
 
     fn sample(&self, open: &mut Open) -> Result<(), TrainError> {
@@ -567,6 +577,19 @@ impl NativeArgs {
     fn trace(&self, from: u64) -> trace::StepTrace {
         // Steps one and two touch memory for the first time.
         trace::StepTrace::new(from + 2, self.profile)
+    }
+}
+
+/// Waits for the checkpoint being written.
+fn finish_write(open: &mut Open) -> Result<(), TrainError> {
+    let waited = open.writer.wait().map(|_| ());
+    waited.map_err(|error| with_last_good(open, error))
+}
+
+fn with_last_good(open: &Open, error: CheckpointError) -> TrainError {
+    TrainError::Checkpoint {
+        error: Box::new(error),
+        last_good: open.writer.last_good(),
     }
 }
 

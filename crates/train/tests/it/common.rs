@@ -14,7 +14,12 @@ pub(crate) fn root() -> PathBuf {
 
 /// Each backend by name.
 pub(crate) fn dispatchers() -> Vec<(&'static str, Dispatcher)> {
-    let backends: [Arc<dyn Backend>; 2] = [Arc::new(Reference), Arc::new(Cpu::new(Isa::detect(), 2))];
+    let backends: [Arc<dyn Backend>; 2] =
+        [Arc::new(Reference), Arc::new(Cpu::new(Isa::detect(), 2))];
     let names = ["reference", "cpu"];
-    names.into_iter().zip(backends).map(|(name, backend)| (name, Dispatcher::new(vec![backend]))).collect()
+    names
+        .into_iter()
+        .zip(backends)
+        .map(|(name, backend)| (name, Dispatcher::new(vec![backend])))
+        .collect()
 }

@@ -1,5 +1,7 @@
 //! Models against `transformers`: same weights, same logits, same gradients.
 
+mod export;
+
 use std::path::PathBuf;
 
 use cairn_formats::DType;
@@ -14,7 +16,15 @@ use safetensors::SafeTensors;
 
 use crate::common::{dispatchers, root};
 
-const MODELS: [&str; 7] = ["llama2", "llama31", "llama32", "qwen2_tied", "qwen2_untied", "qwen3", "qwen3_tied"];
+const MODELS: [&str; 7] = [
+    "llama2",
+    "llama31",
+    "llama32",
+    "qwen2_tied",
+    "qwen2_untied",
+    "qwen3",
+    "qwen3_tied",
+];
 
 fn folder(name: &str) -> PathBuf {
     root().join("tests/golden/hf").join(name)
@@ -39,12 +49,20 @@ fn load(name: &str) -> (ModelConfig, Store, Vec<usize>, Vec<i32>) {
     let config = hugging_face::read_config(&folder(name)).unwrap();
     let store = hugging_face::import(&folder(name), &config, Precision::F32).unwrap();
     let (shape, ids) = golden(name, "expected.safetensors", "input_ids").unwrap();
-    (config, store, shape, ids.into_iter().map(|id| id as i32).collect())
+    (
+        config,
+        store,
+        shape,
+        ids.into_iter().map(|id| id as i32).collect(),
+    )
 }
 
 fn largest_difference(got: &[f64], want: &[f64]) -> f64 {
     assert_eq!(got.len(), want.len());
-    got.iter().zip(want).map(|(got, want)| (got - want).abs()).fold(0.0, f64::max)
+    got.iter()
+        .zip(want)
+        .map(|(got, want)| (got - want).abs())
+        .fold(0.0, f64::max)
 }
 
 #[test]
@@ -54,13 +72,17 @@ fn logits_equal_transformers() {
         for (backend, dispatcher) in dispatchers() {
             let (config, mut store, shape, ids) = load(name);
             let graph = decode::all_logits(&config, Precision::F32, shape[0], shape[1]).unwrap();
-            let mut program = Program::compile(graph, &dispatcher, ProgramOptions::default()).unwrap();
+            let mut program =
+                Program::compile(graph, &dispatcher, ProgramOptions::default()).unwrap();
             store.insert("tokens", HostTensor::new(shape, &ids).unwrap());
             program.run(&mut store, &pool).unwrap();
             let got = program.output(&store, "logits").unwrap().to_f64().unwrap();
             let (_, want) = golden(name, "expected.safetensors", "logits").unwrap();
             let worst = largest_difference(&got, &want);
-            assert!(worst < 1e-4, "{name} on {backend}: logits differ by {worst}");
+            assert!(
+                worst < 1e-4,
+                "{name} on {backend}: logits differ by {worst}"
+            );
         }
     }
 }
@@ -81,10 +103,12 @@ fn gradients_equal_transformers() {
                 loss_chunk: 8,
             };
             let graph = loss_and_gradients(&config, &step, false).unwrap();
-            let mut program = Program::compile(graph, &dispatcher, ProgramOptions::default()).unwrap();
+            let mut program =
+                Program::compile(graph, &dispatcher, ProgramOptions::default()).unwrap();
             // The last token of each row has no target.
-            let targets: Vec<i32> =
-                (0..batch * len).map(|at| if at % len == len - 1 { -1 } else { ids[at + 1] }).collect();
+            let targets: Vec<i32> = (0..batch * len)
+                .map(|at| if at % len == len - 1 { -1 } else { ids[at + 1] })
+                .collect();
             store.insert("tokens", HostTensor::new(shape.clone(), &ids).unwrap());
             store.insert("targets", HostTensor::new(shape, &targets).unwrap());
             store.insert("loss_scale", HostTensor::scalar(1.0_f32).unwrap());
@@ -99,20 +123,39 @@ fn gradients_equal_transformers() {
             assert_eq!(count as usize, batch * (len - 1));
             let (_, want) = golden(name, "expected_grads.safetensors", "loss").unwrap();
             let loss = scalar("loss_sum") / count;
-            assert!((loss - want[0]).abs() < 1e-5, "{name} on {backend}: loss {loss}, want {}", want[0]);
+            assert!(
+                (loss - want[0]).abs() < 1e-5,
+                "{name} on {backend}: loss {loss}, want {}",
+                want[0]
+            );
             let mut compared = 0;
             for spec in models::parameters(&config) {
-                let Some((_, want)) = golden(name, "expected_grads.safetensors", &hugging_face_name(&spec.name)) else {
+                let Some((_, want)) = golden(
+                    name,
+                    "expected_grads.safetensors",
+                    &hugging_face_name(&spec.name),
+                ) else {
                     continue;
                 };
-                let got = store.get(&gradient_name(&spec.name)).unwrap().to_f64().unwrap();
+                let got = store
+                    .get(&gradient_name(&spec.name))
+                    .unwrap()
+                    .to_f64()
+                    .unwrap();
                 let got: Vec<f64> = got.into_iter().map(|grad| grad / count).collect();
                 let scale = want.iter().map(|grad| grad.abs()).fold(0.0, f64::max);
                 let worst = largest_difference(&got, &want);
-                assert!(worst < 1e-4 * scale, "{name} on {backend}: {} differs by {worst} of {scale}", spec.name);
+                assert!(
+                    worst < 1e-4 * scale,
+                    "{name} on {backend}: {} differs by {worst} of {scale}",
+                    spec.name
+                );
                 compared += 1;
             }
-            assert!(compared >= 8, "{name}: only {compared} gradients were compared");
+            assert!(
+                compared >= 8,
+                "{name}: only {compared} gradients were compared"
+            );
         }
     }
 }
