@@ -178,6 +178,7 @@ fn direct_assignments(graph: &Graph, options: &MemoryOptions) -> BTreeMap<ValueI
         let producer = &graph.nodes()[producer_index];
         let shareable = !is_leaf(producer.op.as_ref())
             && !producer.op.as_any().is::<Reshape>()
+            && options.views.get(producer_index) != Some(&true)
             && uses[value.0 as usize] == 1
             && is_leaf(graph.producer(state).op.as_ref())
             && graph.value(state).node.0 < producer_index as u32

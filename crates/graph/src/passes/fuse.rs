@@ -8,6 +8,7 @@ use crate::error::GraphError;
 use crate::graph::{Graph, Node, ValueId};
 use crate::ops::{
     Binary, BinaryKind, CrossEntropy, CrossEntropyGrad, CrossEntropyWithGrad, MatMul, RmsNormGrad,
+    is_leaf,
 };
 use crate::passes::{copy, replay};
 
@@ -103,16 +104,69 @@ fn hoistable(graph: &Graph, value: ValueId, before: usize) -> Option<Vec<usize>>
     Some(wanted.into_iter().collect())
 }
 
-/// A node that an addition absorbs, and the addition's other operand.
-struct Absorbed {
+/// A node that absorbs an addition, and the addition's other operand.
+struct Absorbing {
     node: usize,
+    addition: usize,
     other: ValueId,
 }
 
+/// Which additions go into which nodes.
+#[derive(Default)]
+struct Absorptions {
+    /// By node: it stays where it is, the addition comes to it.
+    up: BTreeMap<usize, Absorbing>,
+    /// By addition: the node comes to it, because the other operand is made
+    /// after the node.
+    down: BTreeMap<usize, Absorbing>,
+    /// Nodes that are not made where they stand, and the earlier node that makes
+    /// their result, if it is an earlier one.
+    gone: BTreeMap<usize, Option<usize>>,
+}
+
 fn fuse_additions(graph: &Graph) -> Result<Graph, GraphError> {
+    let absorptions = find_absorptions(graph);
+    let mut hoisted: BTreeSet<usize> = BTreeSet::new();
+    replay(graph, |new, map, index, node| {
+        if absorptions.gone.contains_key(&index) || hoisted.contains(&index) {
+            return Ok(true);
+        }
+        let up = absorptions.up.get(&index);
+        let Some(found) = up.or_else(|| absorptions.down.get(&index)) else {
+            return Ok(false);
+        };
+        let other = graph.value(found.other).node.0 as usize;
+        if other > found.node && up.is_some() {
+            // A leaf declared later: the gradient's state, usually.
+            let leaf = &graph.nodes()[other];
+            let scope = new.intern_scope(graph.scope_path(leaf.scope));
+            new.located(scope, leaf.stage, |new| copy(new, map, leaf))?;
+            hoisted.insert(other);
+        }
+        let absorbing = if up.is_some() {
+            node
+        } else {
+            &graph.nodes()[found.node]
+        };
+        let mut inputs: Vec<_> = absorbing
+            .inputs
+            .iter()
+            .map(|input| map.get(*input))
+            .collect();
+        inputs.push(map.get(found.other));
+        let outputs = new.add_shared(absorbing.op.clone(), &inputs)?;
+        for (old, made) in absorbing.outputs.iter().zip(outputs) {
+            map.set(*old, made);
+        }
+        let sum = map.get(absorbing.outputs[0]);
+        map.set(graph.nodes()[found.addition].outputs[0], sum);
+        Ok(true)
+    })
+}
+
+fn find_absorptions(graph: &Graph) -> Absorptions {
     let uses = graph.use_counts();
-    let mut absorbed_by: BTreeMap<usize, Absorbed> = BTreeMap::new();
-    let mut gone: BTreeSet<usize> = BTreeSet::new();
+    let mut found = Absorptions::default();
     for (index, node) in graph.nodes().iter().enumerate() {
         if node.op.as_any().downcast_ref::<Binary>().map(|op| op.kind) != Some(BinaryKind::Add) {
             continue;
@@ -122,53 +176,46 @@ fn fuse_additions(graph: &Graph) -> Result<Graph, GraphError> {
             (node.inputs[0], node.inputs[1]),
         ] {
             let producer = graph.value(own).node.0 as usize;
-            let same_type = graph.ty(own) == graph.ty(other);
-            if own == other || !same_type || uses[own.0 as usize] != 1 || gone.contains(&producer) {
+            let free = !found.gone.contains_key(&producer) && !found.up.contains_key(&producer);
+            if own == other
+                || graph.ty(own) != graph.ty(other)
+                || uses[own.0 as usize] != 1
+                || !free
+                || !absorbable(graph, &graph.nodes()[producer], own)
+            {
                 continue;
             }
-            if absorbable(graph, &graph.nodes()[producer], own)
-                && !reads(graph, producer, index, other)
-            {
-                gone.insert(producer);
-                absorbed_by.insert(
-                    index,
-                    Absorbed {
-                        node: producer,
-                        other,
-                    },
-                );
+            let absorbing = Absorbing {
+                node: producer,
+                addition: index,
+                other,
+            };
+            // Staying is better: a node that moves keeps its inputs alive.
+            if available(graph, &found, producer, other) {
+                found.gone.insert(index, Some(producer));
+                found.up.insert(producer, absorbing);
+                break;
+            }
+            if !reads(graph, producer, index, other) {
+                found.gone.insert(producer, None);
+                found.down.insert(index, absorbing);
                 break;
             }
         }
     }
-    // The absorbed node moves down to the addition; its other outputs move with
-    // it, which is only right when nothing in between reads them.
-    replay(graph, |new, map, index, node| {
-        if gone.contains(&index) {
-            return Ok(true);
-        }
-        let Some(Absorbed {
-            node: producer,
-            other,
-        }) = absorbed_by.get(&index)
-        else {
-            return Ok(false);
-        };
-        let producer = &graph.nodes()[*producer];
-        let mut inputs: Vec<_> = producer
-            .inputs
-            .iter()
-            .map(|input| map.get(*input))
-            .collect();
-        inputs.push(map.get(*other));
-        let outputs = new.add_shared(producer.op.clone(), &inputs)?;
-        for (old, made) in producer.outputs.iter().zip(outputs) {
-            map.set(*old, made);
-        }
-        let sum = map.get(producer.outputs[0]);
-        map.set(node.outputs[0], sum);
-        Ok(true)
-    })
+    found
+}
+
+/// Whether `value` exists where `node` stands, or is a leaf that can.
+fn available(graph: &Graph, found: &Absorptions, node: usize, value: ValueId) -> bool {
+    let maker = graph.value(value).node.0 as usize;
+    if is_leaf(graph.nodes()[maker].op.as_ref()) {
+        return true;
+    }
+    match found.gone.get(&maker) {
+        None => maker < node,
+        Some(earlier) => earlier.is_some_and(|earlier| earlier < node),
+    }
 }
 
 fn absorbable(graph: &Graph, producer: &Node, value: ValueId) -> bool {

@@ -1,0 +1,167 @@
+//! Passes as graphs. That they keep results is checked where graphs can run.
+
+use cairn_graph::ops::{Assign, MatMul, UnaryKind};
+use cairn_graph::passes::{
+    Recompute, eliminate_common_subexpressions, eliminate_dead_code, fuse, recompute, standard,
+};
+use cairn_graph::{Graph, GraphError};
+
+use crate::models::{count, mlp, names, ty};
+
+#[test]
+fn equal_nodes_are_merged_and_different_ones_are_not() {
+    let mut g = Graph::new();
+    let x = g.add_input("x", ty(&[2])).unwrap();
+    let a = g.unary(UnaryKind::Exp, x).unwrap();
+    let b = g.unary(UnaryKind::Exp, x).unwrap();
+    let c = g.unary(UnaryKind::Log, x).unwrap();
+    let sum = g.add_(a, b).unwrap();
+    let sum = g.add_(sum, c).unwrap();
+    g.set_output("sum", sum);
+    let made = eliminate_common_subexpressions(&g).unwrap();
+    assert_eq!(count(&made, "unary"), 2);
+    let first = made
+        .nodes()
+        .iter()
+        .find(|node| node.op.name() == "binary")
+        .unwrap();
+    assert_eq!(first.inputs[0], first.inputs[1]);
+}
+
+#[test]
+fn updates_are_neither_merged_nor_dead() {
+    let mut g = Graph::new();
+    let x = g.add_input("x", ty(&[2])).unwrap();
+    let state = g.add_state("state", ty(&[2])).unwrap();
+    let once = g.add1(Assign {}, &[state, x]).unwrap();
+    g.add1(Assign {}, &[once, x]).unwrap();
+    g.neg(x).unwrap();
+    for pass in [eliminate_common_subexpressions, eliminate_dead_code] {
+        assert_eq!(count(&pass(&g).unwrap(), "assign"), 2);
+    }
+    let made = eliminate_dead_code(&g).unwrap();
+    assert_eq!(names(&made), ["input", "state", "assign", "assign"]);
+}
+
+#[test]
+fn dead_code_goes_and_leaves_stay() {
+    let mut g = Graph::new();
+    let x = g.add_input("x", ty(&[2])).unwrap();
+    g.add_input("unused", ty(&[2])).unwrap();
+    let dead = g.neg(x).unwrap();
+    g.neg(dead).unwrap();
+    let live = g.unary(UnaryKind::Exp, x).unwrap();
+    g.set_output("live", live);
+    let made = eliminate_dead_code(&g).unwrap();
+    assert_eq!(names(&made), ["input", "input", "unary"]);
+    assert_eq!(made.input("unused"), g.input("unused"));
+}
+
+fn product() -> MatMul {
+    MatMul {
+        trans_a: false,
+        trans_b: false,
+        out_dtype: cairn_formats::DType::F32,
+    }
+}
+
+/// `other + a b` becomes a product that accumulates, unless the product is
+/// read elsewhere too.
+#[test]
+fn sums_of_products_become_products_that_accumulate() {
+    for shared in [false, true] {
+        let mut g = Graph::new();
+        let a = g.add_input("a", ty(&[2, 2])).unwrap();
+        let c = g.add_input("c", ty(&[2, 2])).unwrap();
+        let ab = g.add1(product(), &[a, a]).unwrap();
+        let sum = g.add_(c, ab).unwrap();
+        g.set_output("sum", sum);
+        if shared {
+            g.set_output("product", ab);
+        }
+        let made = fuse(&g).unwrap();
+        made.verify().unwrap();
+        let expected: &[&str] = if shared {
+            &["input", "input", "matmul", "binary"]
+        } else {
+            &["input", "input", "matmul"]
+        };
+        assert_eq!(names(&made), expected);
+        let matmul = made
+            .nodes()
+            .iter()
+            .find(|node| node.op.name() == "matmul")
+            .unwrap();
+        assert_eq!(matmul.inputs.len(), if shared { 2 } else { 3 });
+    }
+}
+
+/// The state of a gradient is declared after the backward; the product stays
+/// where it is, or its operands would live until there.
+#[test]
+fn a_product_that_is_added_to_a_state_stays_where_it_is() {
+    let mut g = Graph::new();
+    let a = g.add_input("a", ty(&[2, 2])).unwrap();
+    let ab = g.add1(product(), &[a, a]).unwrap();
+    let other = g.unary(UnaryKind::Exp, a).unwrap();
+    g.set_output("other", other);
+    let state = g.add_state("state", ty(&[2, 2])).unwrap();
+    let sum = g.add_(state, ab).unwrap();
+    g.add1(Assign {}, &[state, sum]).unwrap();
+    let made = fuse(&g).unwrap();
+    made.verify().unwrap();
+    assert_eq!(
+        names(&made),
+        ["input", "state", "matmul", "unary", "assign"]
+    );
+}
+
+/// Moving a product behind the update of its operand would read the new value.
+#[test]
+fn a_product_does_not_move_behind_the_update_of_what_it_reads() {
+    let mut g = Graph::new();
+    let state = g.add_state("state", ty(&[2, 2])).unwrap();
+    let c = g.add_input("c", ty(&[2, 2])).unwrap();
+    let product = g.add1(product(), &[state, c]).unwrap();
+    let new = g.add1(Assign {}, &[state, c]).unwrap();
+    let sum = g.add_(new, product).unwrap();
+    g.set_output("sum", sum);
+    g.verify().unwrap();
+    let made = fuse(&g).unwrap();
+    made.verify().unwrap();
+    assert_eq!(count(&made, "binary"), 1);
+}
+
+#[test]
+fn the_loss_and_its_gradient_become_one_pass() {
+    let made = standard(&mlp(), Recompute::None).unwrap();
+    assert_eq!(count(&made, "cross_entropy_with_grad"), 1);
+    assert_eq!(count(&made, "cross_entropy"), 0);
+    assert_eq!(count(&made, "cross_entropy_grad"), 0);
+    made.verify().unwrap();
+}
+
+#[test]
+fn without_layers_nothing_is_recomputed() {
+    let mut g = Graph::new();
+    let x = g.add_input("x", ty(&[2])).unwrap();
+    let y = g.unary(UnaryKind::Exp, x).unwrap();
+    let loss = g.add1(cairn_graph::ops::SumSquares {}, &[y]).unwrap();
+    cairn_graph::gradients(&mut g, loss, None, &[x], None).unwrap();
+    let made = recompute(&g, Recompute::Full).unwrap();
+    assert_eq!(names(&made), names(&g));
+}
+
+#[test]
+fn passes_give_the_same_graph_for_the_same_graph() {
+    let text = |graph: Result<Graph, GraphError>| cairn_graph::dump::to_text(&graph.unwrap());
+    for policy in [Recompute::None, Recompute::Selective, Recompute::Full] {
+        assert_eq!(
+            text(standard(&mlp(), policy)),
+            text(standard(&mlp(), policy))
+        );
+    }
+    let once = standard(&mlp(), Recompute::None);
+    let twice = standard(once.as_ref().unwrap(), Recompute::None);
+    assert_eq!(text(twice), text(once));
+}
