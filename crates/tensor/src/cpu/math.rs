@@ -135,7 +135,8 @@ mod tests {
                 1.0 / (1.0 + (-x).exp())
             }
         };
-        let cases: [(&str, fn(f32) -> f32, fn(f64) -> f64, f64); 4] = [
+        type Case = (&'static str, fn(f32) -> f32, fn(f64) -> f64, f64);
+        let cases: [Case; 4] = [
             ("exp", exp, f64::exp, 1.0),
             ("ln", ln, f64::ln, 1.0),
             ("tanh", tanh, f64::tanh, 2.0),

@@ -418,7 +418,7 @@ fn moves() {
             vec![2, 0, 1],
             vec![1, 2, 0],
         ] {
-            check("transpose", &Transpose { perm }, &[x.clone()]);
+            check("transpose", &Transpose { perm }, std::slice::from_ref(&x));
         }
         check(
             "slice",
@@ -426,7 +426,7 @@ fn moves() {
                 start: vec![1, 3, 7],
                 end: vec![3, 40, 60],
             },
-            &[x.clone()],
+            std::slice::from_ref(&x),
         );
         check(
             "pad",
@@ -434,14 +434,14 @@ fn moves() {
                 before: vec![1, 0, 3],
                 after: vec![0, 2, 1],
             },
-            &[x.clone()],
+            std::slice::from_ref(&x),
         );
         check(
             "broadcast",
             &Broadcast {
                 shape: [2, 3, 40, 65].into(),
             },
-            &[x.clone()],
+            std::slice::from_ref(&x),
         );
         for dim in 0..3 {
             check(

@@ -203,8 +203,8 @@ fn mark_views(graph: &Graph, value: ValueId, materialise: &mut [bool]) {
     }
 }
 
-/// Marks views of a state that are read after the state was updated in place:
-/// they must hold what it held before.
+/// Marks views of a state that are read when the state is or was updated in
+/// place: they must hold what it held before.
 fn mark_outlived(graph: &Graph, materialise: &mut [bool]) {
     let is_view = |node: &Node| {
         let any = node.op.as_any();
@@ -228,15 +228,23 @@ fn mark_outlived(graph: &Graph, materialise: &mut [bool]) {
         }
     };
     for node in graph.nodes() {
-        for input in &node.inputs {
-            mark(*input, &updated);
+        let aliases = node.op.aliases().into_iter();
+        let states: Vec<usize> = aliases
+            .filter(|alias| alias.kind == AliasKind::Must && alias.input < node.inputs.len())
+            .map(|alias| alias.input)
+            .collect();
+        let base_of = |input: usize| base[node.inputs[input].0 as usize].0 as usize;
+        for (input, value) in node.inputs.iter().enumerate() {
+            // The node itself overwrites what its other inputs may be views of.
+            let own = !states.contains(&input);
+            let own = own && states.iter().any(|state| base_of(*state) == base_of(input));
+            let before = updated[base_of(input)];
+            updated[base_of(input)] |= own;
+            mark(*value, &updated);
+            updated[base_of(input)] = before;
         }
-        for alias in node.op.aliases() {
-            if alias.kind == AliasKind::Must
-                && let Some(input) = node.inputs.get(alias.input)
-            {
-                updated[base[input.0 as usize].0 as usize] = true;
-            }
+        for state in states {
+            updated[base_of(state)] = true;
         }
     }
     for (_, value) in graph.outputs() {

@@ -37,13 +37,7 @@ pub(super) fn unary(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) ->
         K::Silu => |x| x * sigmoid(x),
         K::Gelu => |x| gelu(x).0,
         K::Relu => |x| {
-            if x > 0.0 {
-                x
-            } else if x.is_nan() {
-                x
-            } else {
-                0.0
-            }
+            if x > 0.0 || x.is_nan() { x } else { 0.0 }
         },
         K::Sin => f64::sin,
         K::Cos => f64::cos,

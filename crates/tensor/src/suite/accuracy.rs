@@ -149,7 +149,7 @@ pub(super) fn first_difference(a: &[HostTensor], b: &[HostTensor]) -> Option<Str
     for (output, (a, b)) in a.iter().zip(b).enumerate() {
         if a.bytes() != b.bytes() {
             let (x, y) = (a.to_f64().ok()?, b.to_f64().ok()?);
-            let size = (a.dtype().bits() / 8).max(1) as usize;
+            let size = (a.dtype().bits() / 8).max(1);
             let element = a
                 .bytes()
                 .chunks(size)

@@ -162,7 +162,9 @@ fn attention_grad(dtype: DType) -> Vec<Sample> {
 }
 
 /// Tokens, size of the state, vocabulary, chunk, z-loss, least target.
-const LOSSES: [(&[usize], usize, usize, usize, f64, i64); 7] = [
+type LossCase = (&'static [usize], usize, usize, usize, f64, i64);
+
+const LOSSES: [LossCase; 7] = [
     (&[13], 6, 37, 4, 0.0, -3),
     (&[2, 5], 33, 129, 1024, 1e-2, 0),
     (&[1], 1, 1, 1, 0.0, 0),

@@ -27,6 +27,14 @@ pub(super) enum RunError {
     Tensor(#[from] TensorError),
     #[error(transparent)]
     Kernel(#[from] KernelError),
+    #[error("panicked: {0}")]
+    Panic(String),
+}
+
+fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
 }
 
 impl<'a> Prepared<'a> {
@@ -135,7 +143,12 @@ impl<'a> Prepared<'a> {
             scratch: scratch.bytes_mut(),
             pool,
         };
-        kernel.run(&mut args)?;
+        // A kernel that panics fails its sample, not the whole walk.
+        let run = std::panic::AssertUnwindSafe(|| kernel.run(&mut args));
+        match std::panic::catch_unwind(run) {
+            Ok(result) => result?,
+            Err(panic) => return Err(RunError::Panic(message_of(panic.as_ref()))),
+        }
         drop(args);
         Ok(results)
     }

@@ -186,6 +186,31 @@ fn a_view_of_a_state_keeps_what_it_saw() {
     }
 }
 
+#[test]
+fn a_state_may_be_assigned_a_view_of_itself() {
+    let (mut g, mut store) = (Graph::new(), Store::new());
+    let start = HostTensor::new([2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap();
+    store.insert("state", start);
+    let state = g.add_state("state", f64s([2, 2])).unwrap();
+    let turned = g.transpose(state, &[1, 0]).unwrap();
+    g.add1(Assign {}, &[state, turned]).unwrap();
+    run(&g, &mut store);
+    assert_eq!(values(&store, "state"), [1.0, 3.0, 2.0, 4.0]);
+}
+
+#[test]
+fn a_state_may_be_assigned_a_view_of_something_else() {
+    let (mut g, mut store) = (Graph::new(), Store::new());
+    store.insert("state", tensor(f64s([2, 2]), 3));
+    let state = g.add_state("state", f64s([2, 2])).unwrap();
+    let x = input(&mut g, &mut store, "x", f64s([2, 2]));
+    let turned = g.transpose(x, &[1, 0]).unwrap();
+    g.add1(Assign {}, &[state, turned]).unwrap();
+    run(&g, &mut store);
+    let x = values(&store, "x");
+    assert_eq!(values(&store, "state"), [x[0], x[2], x[1], x[3]]);
+}
+
 /// `state += a b`, in the state's storage.
 fn accumulate(rows: usize) -> Graph {
     let mut g = Graph::new();
