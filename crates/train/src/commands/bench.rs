@@ -18,7 +18,7 @@ pub fn run(context: &Context, request: &Bench) -> Result<u8, TrainError> {
             train::run(context, request, &experiment.native, *steps)?;
         }
         BenchSubject::Gemm { shapes, dtypes } => {
-            gemm::run(context, request.repeats, shapes, dtypes)?
+            gemm::run(context, request.repeats, shapes, dtypes)?;
         }
     }
     Ok(0)

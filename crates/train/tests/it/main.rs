@@ -11,6 +11,8 @@ mod common;
 mod determinism;
 mod engine;
 mod generation;
+mod kills;
 mod parity;
 mod plan;
+mod resume;
 mod wrong;
