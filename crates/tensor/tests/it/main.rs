@@ -14,3 +14,4 @@ mod memory;
 mod passes;
 mod program;
 mod support;
+mod tensor_api;
