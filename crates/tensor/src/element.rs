@@ -11,6 +11,9 @@ pub trait Element: bytemuck::Pod + Send + Sync + PartialEq + std::fmt::Debug {
     fn to_f64(self) -> f64;
 
     /// Rounded to nearest even; integers truncate and saturate.
+    ///
+    /// `half`'s types have a method of this name that rounds differently: where
+    /// the type is concrete, write `<T as Element>::from_f64`.
     fn from_f64(value: f64) -> Self;
 }
 
@@ -84,6 +87,14 @@ mod tests {
             <f16 as Element>::from_f64(-tie - f64::EPSILON).to_bits(),
             0xbc01
         );
+    }
+
+    #[test]
+    fn host_tensors_round_as_the_trait_does() {
+        let above = f64::from(f32::from_bits(0x3f80_8001));
+        let ty = crate::TensorType::new(DType::BF16, [1]);
+        let tensor = crate::HostTensor::from_f64(ty, &[above]).unwrap();
+        assert_eq!(tensor.as_slice::<bf16>().unwrap()[0].to_bits(), 0x3f81);
     }
 
     #[test]

@@ -97,6 +97,10 @@ impl Gather {
         count: usize,
         mut run: impl FnMut(usize, usize, usize, usize),
     ) {
+        if count == 0 {
+            // Nothing to visit, and a dim of size 0 has no position to start from.
+            return;
+        }
         let last = self.len - 1;
         let (inner, stride) = self.dims[last];
         if last == 0 {
