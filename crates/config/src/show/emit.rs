@@ -140,6 +140,9 @@ fn is_plain(text: &str) -> bool {
             .all(|c| matches!(c, '!'..='~' | ' ' | '\u{a1}'..='\u{d7ff}'))
         && !text.starts_with(|c: char| " -?:,[]{}#&*!|>'\"%@`=<~".contains(c))
         && !text.ends_with([' ', ':'])
+        // Before the `]` of a list these would begin a scalar of their own.
+        && !text.ends_with(" -")
+        && !text.ends_with(" ?")
         && !text.contains([',', '[', ']', '{', '}'])
         && !text.contains(": ")
         && !text.contains(" #")
@@ -246,6 +249,14 @@ mod tests {
             (f64::NEG_INFINITY, "-.inf"),
         ] {
             assert_eq!(inline(&value(Kind::Float(number))), text);
+        }
+    }
+
+    #[test]
+    fn an_indicator_at_the_end_of_a_text_in_a_list_is_quoted() {
+        for text in ["a -", "TZ  -", "a ?"] {
+            let tree = value(Kind::List(vec![value(Kind::Str(text.to_owned()))]));
+            assert_eq!(read_back(&tree), tree, "{text}");
         }
     }
 
