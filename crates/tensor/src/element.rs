@@ -10,11 +10,10 @@ pub trait Element: bytemuck::Pod + Send + Sync + PartialEq + std::fmt::Debug {
     /// Exact for floats; integers beyond 2^53 round.
     fn to_f64(self) -> f64;
 
-    /// Rounded to nearest even; integers truncate and saturate.
-    ///
-    /// `half`'s types have a method of this name that rounds differently: where
-    /// the type is concrete, write `<T as Element>::from_f64`.
-    fn from_f64(value: f64) -> Self;
+    /// Rounded to nearest even; integers truncate and saturate. Not named
+    /// `from_f64`: `half`'s types have a method of that name, which would win
+    /// over the trait's and rounds twice.
+    fn rounded(value: f64) -> Self;
 }
 
 macro_rules! element {
@@ -25,7 +24,7 @@ macro_rules! element {
                 let to: fn($ty) -> f64 = $to;
                 to(self)
             }
-            fn from_f64(value: f64) -> Self {
+            fn rounded(value: f64) -> Self {
                 let from: fn(f64) -> $ty = $from;
                 from(value)
             }
@@ -67,26 +66,13 @@ mod tests {
         // Halfway between two bf16 values, and one f32 step above it.
         let tie = f32::from_bits(0x3f80_8000);
         let above = f32::from_bits(0x3f80_8001);
-        assert_eq!(bf16::from_f64(f64::from(tie)).to_bits(), 0x3f80);
-        assert_eq!(
-            <bf16 as Element>::from_f64(f64::from(tie)).to_bits(),
-            0x3f80
-        );
-        assert_eq!(
-            <bf16 as Element>::from_f64(f64::from(above)).to_bits(),
-            0x3f81
-        );
+        assert_eq!(bf16::rounded(f64::from(tie)).to_bits(), 0x3f80);
+        assert_eq!(bf16::rounded(f64::from(above)).to_bits(), 0x3f81);
         // The same in f16, with a difference only f64 can hold.
         let tie = 1.0 + f64::from(2.0_f32.powi(-11));
-        assert_eq!(<f16 as Element>::from_f64(tie).to_bits(), 0x3c00);
-        assert_eq!(
-            <f16 as Element>::from_f64(tie + f64::EPSILON).to_bits(),
-            0x3c01
-        );
-        assert_eq!(
-            <f16 as Element>::from_f64(-tie - f64::EPSILON).to_bits(),
-            0xbc01
-        );
+        assert_eq!(f16::rounded(tie).to_bits(), 0x3c00);
+        assert_eq!(f16::rounded(tie + f64::EPSILON).to_bits(), 0x3c01);
+        assert_eq!(f16::rounded(-tie - f64::EPSILON).to_bits(), 0xbc01);
     }
 
     #[test]
@@ -107,15 +93,15 @@ mod tests {
                 continue;
             }
             let wide = f64::from(x);
-            assert_eq!(<bf16 as Element>::from_f64(wide), bf16_from_f32(x), "{x}");
-            assert_eq!(<f16 as Element>::from_f64(wide), f16_from_f32(x), "{x}");
+            assert_eq!(bf16::rounded(wide), bf16_from_f32(x), "{x}");
+            assert_eq!(f16::rounded(wide), f16_from_f32(x), "{x}");
         }
     }
 
     #[test]
     fn extremes_keep_their_meaning() {
         for x in [f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300, 0.0, -0.0] {
-            let half = <bf16 as Element>::from_f64(x).to_f64();
+            let half = bf16::rounded(x).to_f64();
             let want = if x.abs() > 1e39 {
                 x.signum() * f64::INFINITY
             } else {
@@ -123,7 +109,7 @@ mod tests {
             };
             assert_eq!(half.to_bits(), want.to_bits(), "{x}");
         }
-        assert!(<f16 as Element>::from_f64(f64::NAN).to_f64().is_nan());
-        assert_eq!(<f16 as Element>::from_f64(1e-320).to_f64(), 0.0);
+        assert!(f16::rounded(f64::NAN).to_f64().is_nan());
+        assert_eq!(f16::rounded(1e-320).to_f64(), 0.0);
     }
 }

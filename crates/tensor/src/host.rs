@@ -73,7 +73,7 @@ impl HostTensor {
         let mut tensor = Self::zeros(ty)?;
         with_element!(dtype, T => {
             for (slot, value) in tensor.as_mut_slice::<T>()?.iter_mut().zip(values) {
-                *slot = <T as Element>::from_f64(*value);
+                *slot = T::rounded(*value);
             }
         }, return Err(TensorError::Unsupported { dtype }));
         Ok(tensor)

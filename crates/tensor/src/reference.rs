@@ -206,7 +206,7 @@ impl Kernel for ReferenceKernel {
         for (output, values) in args.outputs.iter_mut().zip(results) {
             with_element!(output.dtype, T => {
                 for (slot, value) in output.slice::<T>()?.iter_mut().zip(values) {
-                    *slot = <T as Element>::from_f64(value);
+                    *slot = T::rounded(value);
                 }
             }, return Err(KernelError(format!("cannot write {}", output.dtype))));
         }

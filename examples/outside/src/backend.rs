@@ -68,12 +68,12 @@ fn run<T: Element>(beta: f64, args: &mut Args<'_>) -> Result<(), KernelError> {
             match input {
                 Some(input) => {
                     for (y, x) in output.iter_mut().zip(input) {
-                        *y = T::from_f64(softplus(beta, x.to_f64()));
+                        *y = T::rounded(softplus(beta, x.to_f64()));
                     }
                 }
                 None => {
                     for y in output {
-                        *y = T::from_f64(softplus(beta, y.to_f64()));
+                        *y = T::rounded(softplus(beta, y.to_f64()));
                     }
                 }
             }

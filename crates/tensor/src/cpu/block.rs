@@ -111,7 +111,7 @@ fn load_plain<T: Element>(_: Level, order: &Gather, from: &[u8], start: usize, t
 
 fn store_plain<T: Element>(_: Level, from: &[f64], to: &mut [u8]) {
     for (to, from) in bytemuck::cast_slice_mut::<u8, T>(to).iter_mut().zip(from) {
-        *to = T::from_f64(*from);
+        *to = T::rounded(*from);
     }
 }
 

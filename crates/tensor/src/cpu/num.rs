@@ -89,10 +89,10 @@ num! {
     bf16, f32, bf16_to_f32, bf16_from_f32;
     f16, f32, f16_to_f32, f16_from_f32;
     f64, f64, std::convert::identity, std::convert::identity;
-    i64, f64, Element::to_f64, Element::from_f64;
-    i32, f64, Element::to_f64, Element::from_f64;
-    u32, f64, Element::to_f64, Element::from_f64;
-    u8, f64, Element::to_f64, Element::from_f64;
+    i64, f64, Element::to_f64, Element::rounded;
+    i32, f64, Element::to_f64, Element::rounded;
+    u32, f64, Element::to_f64, Element::rounded;
+    u8, f64, Element::to_f64, Element::rounded;
 }
 
 macro_rules! acc {

@@ -63,7 +63,7 @@ pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Optio
                     });
                     for (out, partial) in out.iter_mut().zip(partial.chunks_exact(parts)) {
                         let all = partial.iter().copied().fold(start(kind), |a, b| combine(kind, a, b));
-                        *out = <T as Element>::from_f64(finish(kind, all, len));
+                        *out = T::rounded(finish(kind, all, len));
                     }
                 }
                 Layout::Rows { len } => {
@@ -72,7 +72,7 @@ pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Optio
                         for (i, out) in out.iter_mut().enumerate() {
                             let row = chunk * rows + i;
                             let all = row_of(level, kind, &x[row * len..(row + 1) * len]);
-                            *out = <T as Element>::from_f64(finish(kind, all, len));
+                            *out = T::rounded(finish(kind, all, len));
                         }
                     });
                 }
@@ -89,7 +89,7 @@ pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Optio
                         for (i, out) in out.iter_mut().enumerate() {
                             let from = kept.start_of(chunk * 64 + i);
                             let all = strided_of(kind, x.get(from..).unwrap_or_default(), &reduced, len);
-                            *out = <T as Element>::from_f64(finish(kind, all, len));
+                            *out = T::rounded(finish(kind, all, len));
                         }
                     });
                 }
@@ -208,7 +208,7 @@ simd! {
             }
         }
         for (out, all) in out.iter_mut().zip(all) {
-            *out = <T as Element>::from_f64(finish(kind, all, len));
+            *out = T::rounded(finish(kind, all, len));
         }
     }
 }
@@ -265,7 +265,7 @@ pub(super) fn build_sum_squares(
                 }
             });
             let total: f64 = partial[..parts.len()].iter().sum();
-            args.outputs[0].slice::<T>()?[0] = <T as Element>::from_f64(total);
+            args.outputs[0].slice::<T>()?[0] = T::rounded(total);
             Ok(())
         })
         .scratch_bytes(scratch)

@@ -26,7 +26,7 @@ pub(super) fn widen<A: Acc>(
     let view = args.input(index)?;
     with_element!(view.dtype, W => {
         for (to, from) in to.iter_mut().zip(view.slice::<W>()?) {
-            *to = A::from_f64(from.to_f64());
+            *to = A::rounded(from.to_f64());
         }
     }, return Err(KernelError(format!("a weight of {} has no kernel", view.dtype))));
     Ok(())
@@ -165,7 +165,7 @@ pub(super) fn add_blocks<A: Acc>(
     }
     with_element!(dtype, W => {
         for (to, from) in bytemuck::cast_slice_mut::<u8, W>(out).iter_mut().zip(first) {
-            *to = W::from_f64(from.to_f64());
+            *to = W::rounded(from.to_f64());
         }
         Ok(())
     }, Err(KernelError(format!("a gradient of {dtype} has no kernel"))))

@@ -125,7 +125,7 @@ pub(super) fn build_fill(op: &dyn Op, signature: &Signature, _: Target) -> Optio
         }
         dtype => dtype,
     };
-    with_element!(dtype, T => fill_kernel(<T as Element>::from_f64(value)), None)
+    with_element!(dtype, T => fill_kernel(T::rounded(value)), None)
 }
 
 fn fill_kernel<T: bytemuck::Pod + Send + Sync>(value: T) -> Option<Box<dyn Kernel>> {
