@@ -114,6 +114,7 @@ pub fn import(context: &Context, request: &CkptImport) -> Result<u8, TrainError>
         tokens: 0,
         data: crate::data::Position::default(),
         data_fingerprint: dataset.fingerprint,
+        seq_length: training.seq_length,
         scaler: LossScaler::new(training),
         seed: training.seed,
         isa: context.isa.name().to_owned(),

@@ -2,7 +2,7 @@
 
 use cairn_nn::weights::moment_names;
 use cairn_nn::{ModelConfig, Precision, models};
-use cairn_tensor::{DType, HostTensor, Store, TensorType};
+use cairn_tensor::{HostTensor, Store, TensorType};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -23,6 +23,8 @@ pub struct Progress {
     pub data: Position,
     /// Which data that is a position in.
     pub data_fingerprint: String,
+    /// Tokens of the sequences that the position counts.
+    pub seq_length: usize,
     /// The loss scale.
     pub scaler: LossScaler,
     /// Key of all random numbers; their counter is the step.
@@ -110,12 +112,6 @@ pub fn restore(
         refresh_copy(store, spec, precision)?;
     }
     Ok(progress)
-}
-
-/// The dtype of the master weights in a checkpoint, for messages.
-#[must_use]
-pub fn master_dtype(checkpoint: &Checkpoint) -> Option<DType> {
-    checkpoint.records.first().map(|record| record.dtype)
 }
 
 impl From<CheckpointError> for TrainError {

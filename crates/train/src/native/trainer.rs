@@ -161,6 +161,7 @@ impl Trainer for NativeTrainer {
             tokens: 0,
             data: batches.position(),
             data_fingerprint: dataset.fingerprint.clone(),
+            seq_length: training.seq_length,
             scaler: LossScaler::new(training),
             seed: training.seed,
             isa: args.isa.name().to_owned(),
@@ -336,6 +337,19 @@ impl NativeArgs {
             let diagnostic = Diagnostic::error("train::other-data", message).hint(
                 "bring back the same files and `data:` settings, or start another `exp_name`",
             );
+            return Err(Box::new(diagnostic).into());
+        }
+        let seq_length = self.experiment.training.seq_length;
+        if progress.seq_length != seq_length {
+            let message = format!(
+                "{} counts its position in sequences of {} tokens, not {seq_length}",
+                path.display(),
+                progress.seq_length
+            );
+            let diagnostic = Diagnostic::error("train::other-seq-length", message).hint(format!(
+                "set `seq_length={}` again, or choose another `exp_name`",
+                progress.seq_length
+            ));
             return Err(Box::new(diagnostic).into());
         }
         if progress.isa != self.isa.name() {

@@ -152,3 +152,21 @@ fn a_run_is_not_resumed_on_other_data() {
     ended.expect_error(2, "train::other-data", "not what", "same files");
     assert_eq!(contents(&workspace.run_dir()), before);
 }
+
+/// The position in the data counts sequences: of another length it means another place.
+#[test]
+fn a_run_is_not_resumed_with_other_sequences() {
+    let text = "a line of text that goes on\n".repeat(400);
+    let overrides = [
+        "train_iters=4",
+        "lr_warmup_iters=0",
+        "lr_decay_style=constant",
+    ];
+    let (mut workspace, _file) = on_text("corpus.txt", text.as_bytes(), &overrides);
+    workspace.complete(How::default());
+    let before = contents(&workspace.run_dir());
+    workspace.change(&["train_iters=8", "seq_length=16"]);
+    let ended = workspace.train(RESUME);
+    ended.expect_error(2, "train::other-seq-length", "sequences of", "seq_length=");
+    assert_eq!(contents(&workspace.run_dir()), before);
+}
