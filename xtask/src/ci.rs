@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::context::{Context, Failure, Result};
 use crate::{engine, table};
 
-/// Run every check: format, lints, tidy, documentation, tests
+/// Run every check: format, lints, tidy, documentation, the crate outside, tests
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  cargo xtask ci")]
 pub(crate) struct Args {}
@@ -93,6 +93,13 @@ fn checks(context: &Context) -> Vec<Check> {
             needs: Some("rustdoc"),
             exec: building("doc --release --workspace --no-deps --document-private-items")
                 .env("RUSTDOCFLAGS", "-D warnings"),
+        },
+        Check {
+            // A workspace of its own, so its outputs cannot be shared.
+            name: "outside",
+            needs: None,
+            exec: cargo("test --release --locked --manifest-path examples/outside/Cargo.toml")
+                .env("CARGO_TARGET_DIR", target.join("outside")),
         },
         Check {
             name: "tests",
