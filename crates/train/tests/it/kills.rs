@@ -51,6 +51,15 @@ fn lines_of(run_dir: &Path) -> u64 {
 
 #[test]
 fn twenty_kills_do_not_change_one_bit() {
+    kills_change_nothing("f32");
+}
+
+#[test]
+fn twenty_kills_do_not_change_one_bit_of_master_weights() {
+    kills_change_nothing("bf16");
+}
+
+fn kills_change_nothing(precision: &str) {
     let seed = match std::env::var("CAIRN_TEST_SEED") {
         Ok(text) => text.parse().unwrap(),
         Err(_) => RandomState::new().hash_one(std::process::id()),
@@ -58,7 +67,9 @@ fn twenty_kills_do_not_change_one_bit() {
     println!("seed {seed} (CAIRN_TEST_SEED={seed} repeats it)");
     let draws = Philox::new(seed).stream(0, 0);
     // No end of its own: where it ends is decided after the kills.
+    let precision = format!("precision={precision}");
     let overrides = [
+        precision.as_str(),
         "train_iters=1000000",
         "lr_decay_iters=200",
         "save_interval=3",
