@@ -8,6 +8,7 @@ use cairn_base::Exec;
 
 mod flake;
 mod hash;
+mod sync;
 
 /// A Nix of one test.
 struct Nix {
