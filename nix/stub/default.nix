@@ -15,9 +15,11 @@ let
       }
       // attributes
       // {
+        # A last command would take the place of bash, and many close their
+        # output before they end: which Nix takes for the end, and kills them.
         args = [
           "-euc"
-          script
+          "${script}\nexit 0"
         ];
       }
     );
@@ -117,6 +119,8 @@ let
       build name (
         env
         // {
+          # stdenv has this variable, and `nix develop` reads it.
+          outputs = [ "out" ];
           PATH = builtins.concatStringsSep ":" (
             map (each: "${each}/bin") packages ++ [ "/usr/local/bin:/usr/bin:/bin" ]
           );

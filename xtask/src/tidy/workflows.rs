@@ -46,8 +46,17 @@ fn read(source: &Source, definition: &Command) -> (Vec<String>, Vec<String>) {
         }
     }
     let mut commands = Vec::new();
-    for (name, job) in workflow.get("jobs").and_then(Value::as_object).into_iter().flatten() {
-        match job.as_object().ok_or("is no mapping".to_owned()).and_then(commands_of) {
+    for (name, job) in workflow
+        .get("jobs")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        match job
+            .as_object()
+            .ok_or("is no mapping".to_owned())
+            .and_then(commands_of)
+        {
             Ok(lines) => {
                 problems.extend(lines.iter().filter_map(|line| {
                     let what = refusal(line, definition)?;
@@ -80,10 +89,15 @@ fn commands_of(job: &Map<String, Value>) -> Result<Vec<String>, String> {
         }
     }
     let [line] = runs[..] else {
-        return Err(format!("runs {} commands: one thin call is all it may", runs.len()));
+        return Err(format!(
+            "runs {} commands: one thin call is all it may",
+            runs.len()
+        ));
     };
     let empty = Value::Object(Map::new());
-    let matrix = job.get("strategy").map_or(&empty, |strategy| &strategy["matrix"]);
+    let matrix = job
+        .get("strategy")
+        .map_or(&empty, |strategy| &strategy["matrix"]);
     expand(line, matrix)
 }
 
@@ -101,7 +115,12 @@ fn expand(line: &str, matrix: &Value) -> Result<Vec<String>, String> {
         .and_then(|name| matrix.get(name))
         .and_then(Value::as_array)
         .filter(|values| !values.is_empty())
-        .ok_or_else(|| format!("names `{}`, which is no list of its matrix", expression.trim()))?;
+        .ok_or_else(|| {
+            format!(
+                "names `{}`, which is no list of its matrix",
+                expression.trim()
+            )
+        })?;
     let mut lines = Vec::new();
     for value in values {
         let text = value
@@ -117,7 +136,9 @@ fn expand(line: &str, matrix: &Value) -> Result<Vec<String>, String> {
 /// Why a command line is refused, if it is.
 fn refusal(line: &str, definition: &Command) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || " -_./=:,".contains(c);
-    let words = line.strip_prefix("cargo xtask ").filter(|_| line.chars().all(plain));
+    let words = line
+        .strip_prefix("cargo xtask ")
+        .filter(|_| line.chars().all(plain));
     let Some(words) = words else {
         return Some("is no plain call of `cargo xtask`".to_owned());
     };
@@ -173,12 +194,18 @@ mod tests {
             ("- a", "is no mapping"),
             ("name: a\non: push\njobs: {}", "has no `on`"),
             ("name: a\n\"on\": push\njobs: {}", "runs nothing"),
-            ("name: a\n\"on\": push\njobs: {one: 1}", "`one` is no mapping"),
+            (
+                "name: a\n\"on\": push\njobs: {one: 1}",
+                "`one` is no mapping",
+            ),
             ("name: a\n\"on\": push\njobs: {one: {}}", "no `runs-on`"),
             (&job(""), "no list of `steps`"),
             (&job("    steps: []\n"), "runs 0 commands"),
             (&job("    steps: [{}]\n"), "neither uses"),
-            (&job("    steps: [{uses: actions/checkout}]\n"), "of no version"),
+            (
+                &job("    steps: [{uses: actions/checkout}]\n"),
+                "of no version",
+            ),
             (&run("cargo test"), "no plain call"),
             (&run("cargo xtask tidy && cargo xtask ci"), "no plain call"),
             (&run("cargo xtask nonsense"), "unrecognized subcommand"),
@@ -194,8 +221,14 @@ mod tests {
         }
         let matrix = "    strategy: {matrix: {a: [ci, nonsense]}}\n";
         let steps = "    steps: [{run: \"cargo xtask ${{ matrix.a }}\"}]\n";
-        let faults = check(&[workflow(&job(&format!("{matrix}{steps}")))], &definition());
+        let faults = check(
+            &[workflow(&job(&format!("{matrix}{steps}")))],
+            &definition(),
+        );
         assert_eq!(faults.len(), 1, "{faults:?}");
-        assert_eq!(check(&[workflow(&run("cargo xtask tidy"))], &definition()), []);
+        assert_eq!(
+            check(&[workflow(&run("cargo xtask tidy"))], &definition()),
+            []
+        );
     }
 }

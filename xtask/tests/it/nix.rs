@@ -75,7 +75,11 @@ impl Nix {
     fn unlock(&self) {
         let store = self.path().join("store");
         if store.exists() {
-            Exec::new("chmod").args(["-R", "u+w"]).arg(store).run().unwrap();
+            Exec::new("chmod")
+                .args(["-R", "u+w"])
+                .arg(store)
+                .run()
+                .unwrap();
         }
     }
 }
@@ -97,13 +101,28 @@ impl Checkout {
         let nix = Nix::new()?;
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let listed = Exec::new("git")
-            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-            .args(["flake.nix", "flake.lock", "nix", "third_party", "Cargo.toml", "Cargo.lock"])
+            .args([
+                "ls-files",
+                "-z",
+                "--cached",
+                "--others",
+                "--exclude-standard",
+            ])
+            .args([
+                "flake.nix",
+                "flake.lock",
+                "nix",
+                "third_party",
+                "Cargo.toml",
+                "Cargo.lock",
+            ])
             .args([".cargo", "configs", "crates", "kernels", "xtask"])
             .cwd(&from)
             .output();
         let Ok(listed) = listed else {
-            cairn_base::skip("this is no git checkout, which tells the project's files from others");
+            cairn_base::skip(
+                "this is no git checkout, which tells the project's files from others",
+            );
             return None;
         };
         let root = nix.path().join("checkout");
@@ -127,7 +146,10 @@ impl Checkout {
             .iter()
             .map(|word| word.replace('@', &format!("path:{root}")))
             .collect();
-        let command = all.iter().position(|word| word == "--command").unwrap_or(all.len());
+        let command = all
+            .iter()
+            .position(|word| word == "--command")
+            .unwrap_or(all.len());
         let inputs = ["--no-write-lock-file", "--override-input", "nixpkgs", &stub];
         all.splice(command..command, inputs.map(str::to_owned));
         all
@@ -135,12 +157,14 @@ impl Checkout {
 
     fn text(&self, words: &[&str]) -> String {
         let words = self.words(words);
-        self.nix.text(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        self.nix
+            .text(&words.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     fn refusal(&self, words: &[&str]) -> String {
         let words = self.words(words);
-        self.nix.refusal(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        self.nix
+            .refusal(&words.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Replaces text that must be there.

@@ -48,7 +48,11 @@ fn file(content: &[u8]) -> Tree {
 
 fn dir(entries: impl IntoIterator<Item = (&'static str, Tree)>) -> Tree {
     let named = entries.into_iter();
-    Tree::Dir(named.map(|(name, entry)| (name.as_bytes().to_vec(), entry)).collect())
+    Tree::Dir(
+        named
+            .map(|(name, entry)| (name.as_bytes().to_vec(), entry))
+            .collect(),
+    )
 }
 
 /// Our hash and Nix's.
@@ -64,20 +68,38 @@ fn trees_of_each_kind_hash_alike() {
         content: b"#!/bin/sh\n".to_vec(),
         mode,
     };
-    let lengths = [0, 1, 7, 8, 9, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 40 << 20];
+    let lengths = [
+        0,
+        1,
+        7,
+        8,
+        9,
+        (1 << 18) - 1,
+        1 << 18,
+        (1 << 18) + 1,
+        40 << 20,
+    ];
     let contents = lengths.map(|length: usize| {
         let bytes: Vec<u8> = (0..length).map(|at| (at * 31 % 251) as u8).collect();
         (format!("{length} bytes"), file(&bytes))
     });
     let odd = [
-        " ", ".a", "..a", "-", "--", "a", "A", "a-", "a.", "aa", "é", "e\u{301}", "日本",
-        "\n", "\t", "\\", "'", "\"", "$HOME", "*", "~", "#", "\u{1}", "\u{7f}", "%2f", "a b",
+        " ", ".a", "..a", "-", "--", "a", "A", "a-", "a.", "aa", "é", "e\u{301}", "日本", "\n",
+        "\t", "\\", "'", "\"", "$HOME", "*", "~", "#", "\u{1}", "\u{7f}", "%2f", "a b",
     ];
-    let bytes = [vec![0x80], vec![0xff, 0xfe], vec![b'a', 0xc3], vec![b'x'; 255]];
+    let bytes = [
+        vec![0x80],
+        vec![0xff, 0xfe],
+        vec![b'a', 0xc3],
+        vec![b'x'; 255],
+    ];
     let names = odd.iter().map(|name| name.as_bytes().to_vec()).chain(bytes);
     let table: Vec<(String, Tree)> = [
         ("an empty folder", dir([])),
-        ("empty folders", dir([("a", dir([])), ("b", dir([("c", dir([]))]))])),
+        (
+            "empty folders",
+            dir([("a", dir([])), ("b", dir([("c", dir([]))]))]),
+        ),
         ("a file alone", file(b"x")),
         ("a link alone", Tree::Link(b"to/nothing".to_vec())),
         (

@@ -43,7 +43,8 @@ fn repository(dir: &Path) -> (PathBuf, String) {
     symlink("src/deep", whole.join("link")).unwrap();
     fs::write(whole.join("a name with ünusual \"letters\""), "x").unwrap();
     // What an archive would leave out or rewrite, and what a checkout does convert.
-    let attributes = "left-out export-ignore\nrewritten export-subst\n*.bat text eol=crlf\nid ident\n";
+    let attributes =
+        "left-out export-ignore\nrewritten export-subst\n*.bat text eol=crlf\nid ident\n";
     fs::write(whole.join(".gitattributes"), attributes).unwrap();
     fs::write(whole.join("left-out"), "still here\n").unwrap();
     fs::write(whole.join("rewritten"), "$Format:%H$\n").unwrap();
@@ -52,7 +53,15 @@ fn repository(dir: &Path) -> (PathBuf, String) {
     let url = format!("file://{}", part.display());
     git(
         &whole,
-        &["-c", "protocol.file.allow=always", "submodule", "-q", "add", &url, "third/part"],
+        &[
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "-q",
+            "add",
+            &url,
+            "third/part",
+        ],
     );
     git(&whole, &["add", "-A"]);
     git(&whole, &["commit", "-q", "-m", "whole"]);
@@ -90,7 +99,9 @@ fn checkout() -> Option<Checkout> {
 
 /// `cargo xtask deps` in the checkout, with its own cache below the test's folder.
 fn deps(checkout: &Checkout, words: &[&str], cache: &str) -> Exec {
-    let mut exec = Exec::new(env!("CARGO_BIN_EXE_xtask")).arg("deps").args(words);
+    let mut exec = Exec::new(env!("CARGO_BIN_EXE_xtask"))
+        .arg("deps")
+        .args(words);
     for variable in ["PRIMUS_THIRDPARTY_DIR", "BACKEND_PATH", "CAIRN_AUTO_SYNC"] {
         exec = exec.env_remove(variable);
     }
@@ -105,7 +116,12 @@ fn lock(checkout: &Checkout) -> Lock {
 
 fn build(checkout: &Checkout) -> PathBuf {
     let link = checkout.nix.path().join("result");
-    checkout.text(&["build", "@#third-party", "--out-link", link.to_str().unwrap()]);
+    checkout.text(&[
+        "build",
+        "@#third-party",
+        "--out-link",
+        link.to_str().unwrap(),
+    ]);
     link
 }
 
@@ -127,11 +143,16 @@ fn both_ways_give_the_same_names_bytes_and_fingerprint() {
             assert_eq!(link, fs::canonicalize(&tree).unwrap(), "{}", entry.name);
             assert_eq!(link.file_name().unwrap(), name.as_str());
         }
-        let shown = checkout.nix.text(&["hash", "path", store.join(&name).to_str().unwrap()]);
+        let shown = checkout
+            .nix
+            .text(&["hash", "path", store.join(&name).to_str().unwrap()]);
         assert_eq!(shown, entry.tree_hash.to_string(), "{name}");
     }
     let text = |words: &[&str], dir: &str| deps(&checkout, words, dir).output().unwrap().text();
-    assert_eq!(text(&["fingerprint"], "cache"), text(&["fingerprint"], "result"));
+    assert_eq!(
+        text(&["fingerprint"], "cache"),
+        text(&["fingerprint"], "result")
+    );
     for entry in &entries {
         let last = |dir: &str| {
             let path = PathBuf::from(text(&["path", &entry.name], dir));
@@ -145,8 +166,16 @@ fn both_ways_give_the_same_names_bytes_and_fingerprint() {
 
     let tree = |name: &str| store.join(lock(&checkout).get(name).unwrap().tree_name());
     assert!(tree("plain").join("left-out").is_file());
-    assert_eq!(fs::read(tree("plain").join("dos.bat")).unwrap(), b"one\r\ntwo\r\n");
-    assert_eq!(fs::read_dir(tree("plain").join("third/part")).unwrap().count(), 0);
+    assert_eq!(
+        fs::read(tree("plain").join("dos.bat")).unwrap(),
+        b"one\r\ntwo\r\n"
+    );
+    assert_eq!(
+        fs::read_dir(tree("plain").join("third/part"))
+            .unwrap()
+            .count(),
+        0
+    );
     assert!(tree("whole").join("third/part/p.py").is_file());
     assert_eq!(fs::read(tree("patched").join("new.py")).unwrap(), b"new\n");
 }
@@ -164,11 +193,22 @@ fn both_ways_refuse_a_wrong_hash() {
     ];
     for (number, (name, hash)) in table.iter().enumerate() {
         // Another digit that leaves it a hash.
-        let other = if hash.contains("sha256-A") { "sha256-B" } else { "sha256-A" };
+        let other = if hash.contains("sha256-A") {
+            "sha256-B"
+        } else {
+            "sha256-A"
+        };
         let wrong = format!("{other}{}", &hash[8..]);
-        fs::write(checkout.root.join(file), right.replace(hash.as_str(), &wrong)).unwrap();
+        fs::write(
+            checkout.root.join(file),
+            right.replace(hash.as_str(), &wrong),
+        )
+        .unwrap();
         let said = checkout.refusal(&["build", "@#third-party", "--no-link"]);
-        assert!(said.contains("hash mismatch") && said.contains(hash), "{name}\n{said}");
+        assert!(
+            said.contains("hash mismatch") && said.contains(hash),
+            "{name}\n{said}"
+        );
 
         let empty = format!("empty{number}");
         let (status, output) = deps(&checkout, &["sync"], &empty).capture().unwrap();
@@ -187,7 +227,8 @@ fn a_changed_patch_and_an_unknown_version_end_the_evaluation_and_unlocked_is_tol
     checkout.text(&eval);
     let manifest = checkout.root.join("third_party/third_party.toml");
     let text = fs::read_to_string(&manifest).unwrap();
-    let more = "\n[[entry]]\nname = \"later\"\nurl = \"https://example.org/later\"\nbranch = \"main\"\n";
+    let more =
+        "\n[[entry]]\nname = \"later\"\nurl = \"https://example.org/later\"\nbranch = \"main\"\n";
     fs::write(&manifest, format!("{text}{more}")).unwrap();
     let words = checkout.words(&eval);
     let words: Vec<_> = words.iter().map(String::as_str).collect();
@@ -198,7 +239,11 @@ fn a_changed_patch_and_an_unknown_version_end_the_evaluation_and_unlocked_is_tol
     checkout.change("third_party/patches/patched/1.patch", "+2", "+3");
     let said = checkout.refusal(&eval);
     assert!(said.contains("patches/patched/1.patch"), "{said}");
-    checkout.change("third_party/third_party.lock", "version = 1\n", "version = 2\n");
+    checkout.change(
+        "third_party/third_party.lock",
+        "version = 1\n",
+        "version = 2\n",
+    );
     let said = checkout.refusal(&eval);
     assert!(said.contains("version 2"), "{said}");
 }
