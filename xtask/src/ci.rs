@@ -9,23 +9,57 @@ use serde_json::json;
 use crate::context::{Context, Failure, Result};
 use crate::{engine, table};
 
+mod nix;
+
 /// Run every check: format, lints, tidy, documentation, the crate outside, tests
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  cargo xtask ci")]
-pub(crate) struct Args {}
+#[command(
+    after_help = "Examples:\n  cargo xtask ci\n  cargo xtask ci --arch gfx942\n  cargo xtask ci --nix"
+)]
+pub(crate) struct Args {
+    /// The architecture to check for; cpu is no GPU at all
+    #[arg(long, value_enum, value_name = "ARCH")]
+    arch: Option<ArchArg>,
+    /// Build the flake's shells and packages, and run the checks inside a shell
+    #[arg(long)]
+    nix: bool,
+}
+
+/// What the checks are run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ArchArg {
+    Cpu,
+    Gfx942,
+    Gfx950,
+}
+
+impl ArchArg {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Gfx942 => "gfx942",
+            Self::Gfx950 => "gfx950",
+        }
+    }
+}
 
 /// A check: its name, the program it needs, its command.
 struct Check {
-    name: &'static str,
+    name: String,
     needs: Option<&'static str>,
     exec: Exec,
 }
 
-pub(crate) fn run(_: Args, context: &Context) -> Result {
+pub(crate) fn run(args: Args, context: &Context) -> Result {
+    let checks = if args.nix {
+        nix::checks(context, args.arch)?
+    } else {
+        checks(context, args.arch)
+    };
     let mut rows = Vec::new();
     let mut answer = Vec::new();
     let mut failed = false;
-    for check in checks(context) {
+    for check in checks {
         eprintln!("== {}: {}", check.name, check.exec.command_line());
         let start = Instant::now();
         let outcome = match check
@@ -39,11 +73,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result {
         failed |= outcome == "failed";
         let seconds = start.elapsed().as_secs_f64();
         answer.push(json!({"check": check.name, "outcome": outcome, "seconds": seconds}));
-        rows.push(vec![
-            check.name.to_owned(),
-            outcome,
-            format!("{seconds:.1}"),
-        ]);
+        rows.push(vec![check.name, outcome, format!("{seconds:.1}")]);
     }
     if context.json() {
         context.print_json(&answer.into())?;
@@ -56,7 +86,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result {
     if failed { Err(Failure::told()) } else { Ok(()) }
 }
 
-fn checks(context: &Context) -> Vec<Check> {
+fn checks(context: &Context, arch: Option<ArchArg>) -> Vec<Check> {
     let target = engine::target_dir(context);
     let cargo = |words: &str| {
         engine::cargo()
@@ -72,37 +102,37 @@ fn checks(context: &Context) -> Vec<Check> {
     };
     vec![
         Check {
-            name: "format",
+            name: "format".to_owned(),
             needs: Some("rustfmt"),
             exec: cargo("fmt --all -- --check"),
         },
         Check {
-            name: "lints",
+            name: "lints".to_owned(),
             needs: Some("cargo-clippy"),
             // In the profile everything else is built in, so that build scripts
             // and macros are compiled once.
             exec: building("clippy --release --workspace --all-targets -- -D warnings"),
         },
         Check {
-            name: "tidy",
+            name: "tidy".to_owned(),
             needs: None,
             exec: xtask("tidy"),
         },
         Check {
-            name: "documentation",
+            name: "documentation".to_owned(),
             needs: Some("rustdoc"),
             exec: building("doc --release --workspace --no-deps --document-private-items")
                 .env("RUSTDOCFLAGS", "-D warnings"),
         },
         Check {
             // A workspace of its own, so its outputs cannot be shared.
-            name: "outside",
+            name: "outside".to_owned(),
             needs: None,
             exec: cargo("test --release --locked --manifest-path examples/outside/Cargo.toml")
                 .env("CARGO_TARGET_DIR", target.join("outside")),
         },
         Check {
-            name: "tests",
+            name: "tests".to_owned(),
             needs: None,
             exec: xtask("test --setup"),
         },

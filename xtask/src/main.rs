@@ -10,6 +10,7 @@ mod completions;
 mod config;
 mod context;
 mod data;
+mod deps;
 mod doctor;
 mod engine;
 mod experiment;
@@ -58,6 +59,7 @@ enum Command {
     Train(train::Args),
     Config(config::Args),
     Data(data::Args),
+    Deps(deps::Args),
     Ckpt(ckpt::Args),
     Report(report::Args),
     Plan(plan::Args),
@@ -75,6 +77,7 @@ impl Command {
             Self::Train(args) => train::run(args, context),
             Self::Config(args) => config::run(args, context),
             Self::Data(args) => data::run(args, context),
+            Self::Deps(args) => deps::run(args, context),
             Self::Ckpt(args) => ckpt::run(args, context),
             Self::Report(args) => report::run(args, context),
             Self::Plan(args) => plan::run(args, context),

@@ -26,6 +26,23 @@ pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     std::iter::once(line(header.to_vec())).chain(body).collect()
 }
 
+/// Rows of text, every column to the left.
+pub(crate) fn render_left(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths);
+        let padded: Vec<String> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
+        padded.join("  ").trim_end().to_owned() + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +57,15 @@ mod tests {
             render(&["suite", "ran"], &rows),
             "suite   ran\nunit   1234\né         5\n"
         );
+    }
+
+    #[test]
+    fn rows_of_text_stand_to_the_left() {
+        let rows = [
+            vec!["é".to_owned(), "1".to_owned(), String::new()],
+            vec!["bcd".to_owned(), "22".to_owned(), "x".to_owned()],
+        ];
+        assert_eq!(render_left(&rows), "é    1\nbcd  22  x\n");
+        assert_eq!(render_left(&[]), "");
     }
 }

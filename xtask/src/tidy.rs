@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use cairn_base::{Diagnostic, Exec, files};
+use clap::CommandFactory;
 
 use crate::context::{Context, Failure, Result};
 use crate::engine;
@@ -13,6 +14,7 @@ mod edges;
 mod licences;
 mod source;
 mod text;
+mod workflows;
 
 /// Check the rules of the code base
 #[derive(Debug, clap::Args)]
@@ -50,13 +52,16 @@ pub(crate) struct Source {
 }
 
 /// Files that must be there.
-const REQUIRED: [&str; 6] = [
+const REQUIRED: [&str; 9] = [
     "docs/architecture.md",
     "README.md",
     "LICENSE",
     "CHANGELOG.md",
     ".config/nextest.toml",
     ".ci/run",
+    ".github/workflows/ci.yml",
+    "flake.nix",
+    "flake.lock",
 ];
 
 pub(crate) fn run(_: Args, context: &Context) -> Result {
@@ -92,6 +97,7 @@ fn check(context: &Context) -> Result<Vec<Fault>> {
     faults.extend(licences::check(&metadata));
     faults.extend(source::check(&sources));
     faults.extend(text::check(&sources));
+    faults.extend(workflows::check(&sources, &definition()));
     for path in REQUIRED {
         if !context.root.join(path).is_file() {
             faults.push(Fault::new("required-files", path, "is missing"));
@@ -99,6 +105,13 @@ fn check(context: &Context) -> Result<Vec<Fault>> {
     }
     faults.extend(unformatted(context)?);
     Ok(faults)
+}
+
+/// Every command line there is.
+fn definition() -> clap::Command {
+    let mut definition = crate::Cli::command();
+    definition.build();
+    definition
 }
 
 fn metadata(context: &Context) -> Result<cargo_metadata::Metadata> {

@@ -4,6 +4,7 @@ use cairn_base::Diagnostic;
 use cairn_launch::request::{Command, Train};
 
 use crate::context::{Context, Failure, Result};
+use crate::deps;
 use crate::engine::{self, Start};
 use crate::experiment::{self, ExperimentArgs, POST_TRAINER, PRE_TRAINER};
 
@@ -39,6 +40,8 @@ pub(crate) struct Args {
     /// Threads of the CPU engine; results do not depend on it (also: `CAIRN_THREADS`)
     #[arg(long, value_name = "N", value_parser = crate::args::at_least_one)]
     threads: Option<usize>,
+    #[command(flatten)]
+    source: deps::RunArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -60,6 +63,11 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
         Stage::Posttrain => POST_TRAINER,
     };
     let resolved = args.experiment.resolve(context, module)?;
+    if let Some(module) = resolved.module()
+        && deps::is_external(context, module)
+    {
+        return deps::external(&args.source, context, &resolved, module, args.dry_run);
+    }
     let experiment = experiment::for_engine(&resolved)?;
     if args.stage == Stage::Posttrain {
         let diagnostic = Diagnostic::error("train::stage", "the native engine has no post-training yet")

@@ -27,15 +27,20 @@ macro_rules! registry {
 }
 
 registry! {
+    BACKEND_PATH: "source tree of an external framework, before any other; `--backend_path` counts more", default "none";
+    CAIRN_AUTO_SYNC: "`1`: `train` fetches missing third-party trees without asking", default "ask";
     CAIRN_CONFIGS: "further folders with presets, separated by colons, searched before the shipped ones", default "none";
     CAIRN_CPU: "highest CPU kernel set to use: `portable`, `avx2`, `avx512`, `avx512_bf16` or `amx`", default "the best this CPU has";
     CAIRN_PYTHON: "Python with the peers' packages (torch, tensorboard), for tests and benchmarks against them", default "none: those tests are skipped";
     CAIRN_SHARED: "folder with reference data for the parity suite", default "../shared beside the checkout";
     CAIRN_SKIP_LOG: "file to which skipped tests append their reasons; set by `cargo xtask test`", default "none";
+    CAIRN_THIRDPARTY_DIR: "cache of third-party source trees", default "PRIMUS_THIRDPARTY_DIR, else .cache/cairn/third_party in HOME";
     CAIRN_THREADS: "threads the CPU engine uses; results do not depend on it", default "all CPUs this process may use";
     CARGO: "the cargo that started this process; set by cargo", default "cargo";
     CARGO_TARGET_DIR: "folder of build outputs; read by cargo", default "target";
+    HOME: "the user's folder", default "none";
     NO_COLOR: "any value: no colour in messages", default "colour on a terminal";
+    PRIMUS_THIRDPARTY_DIR: "cache of third-party source trees, when CAIRN_THIRDPARTY_DIR is not set", default "none";
 }
 
 /// The value of a registered variable; `None` when unset, empty or not UTF-8.

@@ -273,7 +273,10 @@ impl Exec {
         self.start_error(source)
     }
 
-    fn command(&self) -> Command {
+    /// The process for the standard library, for callers that stream its input
+    /// or output; [`Exec::stdin`] is theirs to give then.
+    #[must_use]
+    pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
         if let Some(cwd) = &self.cwd {

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Least time between two plain lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
@@ -18,6 +18,31 @@ pub enum Unit {
     Items,
     /// Bytes, shown in KiB, MiB and so on.
     Bytes,
+}
+
+/// Several counts at once, one line each.
+#[derive(Debug, Default)]
+pub struct Group(MultiProgress);
+
+impl Group {
+    /// A group on stderr.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A further line.
+    #[must_use]
+    pub fn add(&self, label: impl Into<String>, total: u64) -> Progress {
+        let terminal = std::io::stderr().is_terminal();
+        let hidden = ProgressDrawTarget::hidden();
+        let mut progress =
+            Progress::on(label.into(), total, Unit::Items, hidden, !terminal);
+        if terminal {
+            progress.bar = self.0.add(progress.bar.clone());
+        }
+        progress
+    }
 }
 
 /// A running count towards a total. May be shared between threads.

@@ -13,7 +13,7 @@ struct Need {
     why: &'static str,
 }
 
-const NEEDS: [Need; 2] = [
+const NEEDS: [Need; 3] = [
     Need {
         program: "cc",
         package: "gcc",
@@ -23,6 +23,11 @@ const NEEDS: [Need; 2] = [
         program: "git",
         package: "git",
         why: "`tidy` lists the project's files with it",
+    },
+    Need {
+        program: "nix",
+        package: "nix-bin",
+        why: "the flake is evaluated and hashes are compared with it",
     },
 ];
 

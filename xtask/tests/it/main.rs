@@ -1,5 +1,5 @@
 //! Commands from outside: the manual's examples, exit codes, and the engine's
-//! commands from training to report.
+//! commands from training to report. The flake, in the hands of Nix.
 
 #![allow(
     clippy::unwrap_used,
@@ -7,3 +7,4 @@
 )]
 
 mod cli;
+mod nix;
