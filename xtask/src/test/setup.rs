@@ -13,7 +13,7 @@ struct Need {
     why: &'static str,
 }
 
-const NEEDS: [Need; 2] = [
+const NEEDS: [Need; 5] = [
     Need {
         program: "cc",
         package: "gcc",
@@ -23,6 +23,21 @@ const NEEDS: [Need; 2] = [
         program: "git",
         package: "git",
         why: "`tidy` lists the project's files with it",
+    },
+    Need {
+        program: "clang++-22",
+        package: "clang-22",
+        why: "`kernels build` compiles with it",
+    },
+    Need {
+        program: "ld.lld-22",
+        package: "lld-22",
+        why: "clang links kernels with it",
+    },
+    Need {
+        program: "llvm-objdump-22",
+        package: "llvm-22",
+        why: "disassembly is compared with it",
     },
 ];
 
