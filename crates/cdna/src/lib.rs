@@ -1,0 +1,3 @@
+//! The gfx942 and gfx950 simulator: executes code objects on the CPU.
+
+pub mod matrix;
