@@ -14,6 +14,7 @@ mod deps;
 mod doctor;
 mod engine;
 mod experiment;
+mod kernels;
 mod plan;
 mod report;
 mod table;
@@ -64,6 +65,7 @@ enum Command {
     Report(report::Args),
     Plan(plan::Args),
     Bench(bench::Args),
+    Kernels(kernels::Args),
     Test(test::Args),
     Tidy(tidy::Args),
     Ci(ci::Args),
@@ -82,6 +84,7 @@ impl Command {
             Self::Report(args) => report::run(args, context),
             Self::Plan(args) => plan::run(args, context),
             Self::Bench(args) => bench::run(args, context),
+            Self::Kernels(args) => kernels::run(args, context),
             Self::Test(args) => test::run(args, context),
             Self::Tidy(args) => tidy::run(args, context),
             Self::Ci(args) => ci::run(args, context),

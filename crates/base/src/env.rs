@@ -38,9 +38,14 @@ registry! {
     CAIRN_THREADS: "threads the CPU engine uses; results do not depend on it", default "all CPUs this process may use";
     CARGO: "the cargo that started this process; set by cargo", default "cargo";
     CARGO_TARGET_DIR: "folder of build outputs; read by cargo", default "target";
+    GPU_ARCHS: "architectures to build kernels for, separated by `;`; `native` is what this machine has", default "this machine's GPU, or else gfx942;gfx950";
+    HIPCC: "compiler for kernels, tried before those of `ROCM_HOME` and `PATH`", default "none";
     HOME: "the user's folder", default "none";
+    MAX_JOBS: "compilers that run at once", default "one a CPU";
     NO_COLOR: "any value: no colour in messages", default "colour on a terminal";
+    PATH: "folders in which programs are searched", default "none";
     PRIMUS_THIRDPARTY_DIR: "cache of third-party source trees, when `CAIRN_THIRDPARTY_DIR` is not set", default "none";
+    ROCM_HOME: "ROCm installation whose compiler is tried first", default "none";
 }
 
 /// The value of a registered variable; `None` when unset, empty or not UTF-8.

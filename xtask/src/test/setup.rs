@@ -13,7 +13,7 @@ struct Need {
     why: &'static str,
 }
 
-const NEEDS: [Need; 3] = [
+const NEEDS: &[Need] = &[
     Need {
         program: "cc",
         package: "gcc",
@@ -28,6 +28,21 @@ const NEEDS: [Need; 3] = [
         program: "nix",
         package: "nix-bin",
         why: "the flake is evaluated and hashes are compared with it",
+    },
+    Need {
+        program: "clang++-22",
+        package: "clang-22",
+        why: "`kernels build` compiles with it",
+    },
+    Need {
+        program: "ld.lld-22",
+        package: "lld-22",
+        why: "clang links kernels with it",
+    },
+    Need {
+        program: "llvm-objdump-22",
+        package: "llvm-22",
+        why: "disassembly is compared with it",
     },
 ];
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 mod engine;
 mod exit_codes;
+mod kernels;
 mod manual;
 
 /// The checkout.

@@ -1,0 +1,3 @@
+//! `cairn-sim`: does one request that `cargo xtask` has checked.
+
+fn main() {}

@@ -1,0 +1,227 @@
+// The bf16 matrix multiplication: everything but the layout of LDS and the
+// matrix instruction, which each architecture has its own of.
+//
+// A workgroup of eight waves computes a 256 x 256 tile of C. Two waves divide
+// its rows and four its columns, so a wave has 128 x 64, which are 4 x 2
+// blocks of 32 x 32. K is taken in stages. LDS holds two of them: while one is
+// multiplied, the next goes from registers to LDS and the one after that from
+// memory to registers, so no load is waited for in the iteration that issues
+// it. One barrier a stage is enough.
+//
+// The blocks are computed as their transposes: a lane then has four neighbours
+// of a row of C, which it stores at once.
+#pragma once
+#include "device.h"
+#include "gemm.h"
+
+constexpr u32 SIDE = 256;
+constexpr u32 LANES = 512;
+constexpr u32 BLOCK = 32;
+constexpr u32 BLOCK_ROWS = 4, BLOCK_COLUMNS = 2;
+
+// An operand in memory: `rows` rows of C, of which the tile begins at
+// `first`, by `depth` along K.
+struct Matrix {
+    const bf16* data;
+    u32 stride;
+    u32 first;
+    u32 rows;
+    u32 depth;
+};
+
+// What a lane has of C.
+struct Sums {
+    f32x16 blocks[BLOCK_ROWS][BLOCK_COLUMNS];
+};
+
+DEVICE u32 row_of_wave() { return wave_of_workgroup() / 4 * (BLOCK_ROWS * BLOCK); }
+
+DEVICE u32 column_of_wave() { return wave_of_workgroup() % 4 * (BLOCK_COLUMNS * BLOCK); }
+
+// Brings stages of an operand from memory to registers and on to LDS. `Shape`
+// tells which pieces of a stage a lane has: COUNT of them, WIDTH elements
+// each, which are neighbours in memory.
+template <typename Shape, bool VECTORS>
+struct Loader {
+    typedef typename Shape::Packed Packed;
+    static constexpr bool ALONG_K = Shape::ALONG == Along::K;
+
+    Matrix matrix;
+    const bf16* next;
+    u32 left;
+    Packed values[Shape::COUNT];
+
+    MEMBER explicit Loader(const Matrix& operand)
+        : matrix(operand),
+          next(operand.data + (ALONG_K ? (u64)operand.first * operand.stride : operand.first)),
+          left(operand.depth) {}
+
+    // Rows behind the last one are read as the last ones: what they give is
+    // not stored.
+    MEMBER u32 row(u32 piece) const {
+        u32 last = matrix.rows - (ALONG_K ? 1 : Shape::WIDTH) - matrix.first;
+        return smaller(Shape::row(piece), last);
+    }
+
+    MEMBER u32 byte_offset(u32 piece) const {
+        u32 k = Shape::k(piece);
+        return 2 * (ALONG_K ? row(piece) * matrix.stride + k : k * matrix.stride + row(piece));
+    }
+
+    MEMBER const Packed* address(u32 offset) const { return (const Packed*)((const u8*)next + offset); }
+
+    MEMBER void advance() {
+        next += ALONG_K ? Shape::DEPTH : (u64)Shape::DEPTH * matrix.stride;
+        left -= smaller(left, Shape::DEPTH);
+    }
+
+    // A stage that is wholly inside the matrix.
+    MEMBER void load_whole() {
+#pragma unroll
+        for (u32 piece = 0; piece < Shape::COUNT; ++piece) {
+            values[piece] = *address(byte_offset(piece));
+        }
+        advance();
+    }
+
+    // A stage that may end early: zeros follow.
+    MEMBER void load() {
+#pragma unroll
+        for (u32 piece = 0; piece < Shape::COUNT; ++piece) {
+            if (VECTORS) {
+                bool inside = Shape::k(piece) < left;
+                Packed value = *address(inside ? byte_offset(piece) : 0);
+                values[piece] = inside ? value : Packed{};
+            } else {
+                values[piece] = elements(piece);
+            }
+        }
+        advance();
+    }
+
+    // A piece of a matrix whose rows do not begin at multiples of a piece.
+    MEMBER Packed elements(u32 piece) const {
+        union {
+            bf16 elements[Shape::WIDTH];
+            Packed packed;
+        } result;
+        u32 row = Shape::row(piece), k = Shape::k(piece);
+#pragma unroll
+        for (u32 i = 0; i < Shape::WIDTH; ++i) {
+            u32 at_row = row + (ALONG_K ? 0 : i), at_k = k + (ALONG_K ? i : 0);
+            bool inside = at_k < left && matrix.first + at_row < matrix.rows;
+            u64 at = ALONG_K ? (u64)at_row * matrix.stride + at_k : (u64)at_k * matrix.stride + at_row;
+            result.elements[i] = inside ? next[inside ? at : 0] : (bf16)0.0f;
+        }
+        return result.packed;
+    }
+
+    MEMBER void store(u32x4* lds, u32 buffer) const { Shape::store(lds + buffer * Shape::UNITS, values); }
+};
+
+// True when an operand can be read a piece at a time.
+template <typename Shape>
+DEVICE bool fits_vectors(const Matrix& matrix) {
+    u32 length = Shape::ALONG == Along::K ? matrix.depth : matrix.rows;
+    return (length | matrix.stride) % Shape::WIDTH == 0 && (u64)matrix.data % (2 * Shape::WIDTH) == 0;
+}
+
+// Adds all stages to the sums. `Machine` has the LDS layout of both operands
+// and `multiply`, which adds a stage that is in LDS.
+template <typename Machine, Along LEFT, Along RIGHT, bool VECTORS>
+DEVICE void add_stages(u32x4* left_lds, u32x4* right_lds, const Matrix& a, const Matrix& b, Sums& sums) {
+    typedef typename Machine::template Shape<LEFT> LeftShape;
+    typedef typename Machine::template Shape<RIGHT> RightShape;
+    Loader<LeftShape, VECTORS> left(a);
+    Loader<RightShape, VECTORS> right(b);
+    u32 stages = ceil_div(a.depth, Machine::DEPTH), whole = a.depth / Machine::DEPTH;
+    left.load();
+    right.load();
+    left.store(left_lds, 0);
+    right.store(right_lds, 0);
+    if (stages > 1) {
+        left.load();
+        right.load();
+    }
+    barrier();
+    u32 stage = 0;
+    // Two stages an iteration, so that addresses in LDS are constants.
+    while (VECTORS && stage + 3 < whole) {
+#pragma unroll
+        for (u32 buffer = 0; buffer < 2; ++buffer) {
+            left.store(left_lds, 1 - buffer);
+            right.store(right_lds, 1 - buffer);
+            left.load_whole();
+            right.load_whole();
+            Machine::template multiply<LeftShape, RightShape>(left_lds, right_lds, buffer, sums);
+            barrier();
+        }
+        stage += 2;
+    }
+#pragma nounroll
+    for (; stage < stages; ++stage) {
+        u32 buffer = stage % 2;
+        if (stage + 1 < stages) {
+            left.store(left_lds, 1 - buffer);
+            right.store(right_lds, 1 - buffer);
+        }
+        if (stage + 2 < stages) {
+            left.load();
+            right.load();
+        }
+        Machine::template multiply<LeftShape, RightShape>(left_lds, right_lds, buffer, sums);
+        barrier();
+    }
+}
+
+// Writes a lane's sums: four neighbours at once where C allows it.
+DEVICE void store_sums(const Sums& sums, bf16* c, Tile tile, u32 m, u32 n, u32 ldc) {
+    u32 lane = lane_of_wave();
+    bool vectors = (n | ldc) % 4 == 0 && (u64)c % 8 == 0;
+#pragma unroll
+    for (u32 block_row = 0; block_row < BLOCK_ROWS; ++block_row) {
+        u32 row = tile.row * SIDE + row_of_wave() + block_row * BLOCK + lane % BLOCK;
+        bf16* out = c + (u64)row * ldc;
+#pragma unroll
+        for (u32 block_column = 0; block_column < BLOCK_COLUMNS; ++block_column) {
+#pragma unroll
+            for (u32 quad = 0; quad < 4; ++quad) {
+                u32 column = tile.column * SIDE + column_of_wave() + block_column * BLOCK + quad * 8 + lane / BLOCK * 4;
+                bf16x4 values;
+                for (u32 i = 0; i < 4; ++i) {
+                    values[i] = (bf16)sums.blocks[block_row][block_column][quad * 4 + i];
+                }
+                if (row < m && column < n) {
+                    if (vectors) {
+                        *(bf16x4*)(out + column) = values;
+                    } else {
+                        for (u32 i = 0; i < smaller(n - column, 4u); ++i) {
+                            out[column + i] = values[i];
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+// The whole multiplication of a workgroup. `lds` has both buffers of A, then
+// both of B.
+template <typename Machine, Along LEFT, Along RIGHT>
+DEVICE void gemm(u32x4* lds, const bf16* a, const bf16* b, bf16* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
+    Tile tile = tile_of_workgroup(ceil_div(m, SIDE), ceil_div(n, SIDE));
+    Matrix left = {a, lda, tile.row * SIDE, m, k};
+    Matrix right = {b, ldb, tile.column * SIDE, n, k};
+    u32x4* right_lds = lds + 2 * Machine::UNITS;
+    Sums sums = {};
+    bool vectors = fits_vectors<typename Machine::template Shape<LEFT>>(left) &&
+                   fits_vectors<typename Machine::template Shape<RIGHT>>(right);
+    if (k == 0) {
+        // An empty sum: there is nothing to load.
+    } else if (vectors) {
+        add_stages<Machine, LEFT, RIGHT, true>(lds, right_lds, left, right, sums);
+    } else {
+        add_stages<Machine, LEFT, RIGHT, false>(lds, right_lds, left, right, sums);
+    }
+    store_sums(sums, c, tile, m, n, ldc);
+}

@@ -1,0 +1,87 @@
+//! `cargo xtask kernels inspect`.
+
+use cairn_kernels::manifest::Entry;
+use serde_json::{Value, json};
+
+use super::*;
+
+pub(super) fn run(args: &InspectArgs, context: &Context) -> Result {
+    let mut answers: Vec<Value> = Vec::new();
+    let mut text = String::new();
+    for (arch, manifest) in manifests(args.arch.as_deref(), context)? {
+        let object = manifest
+            .object_of(&out(context), arch, &args.name)
+            .map_err(|error| failure(&error))?;
+        let Some((entry, kernel)) = manifest
+            .kernels
+            .get(&args.name)
+            .zip(object.kernel(&args.name))
+        else {
+            continue;
+        };
+        let occupancy = arch.occupancy(
+            entry.needs.vgprs,
+            entry.needs.lds_bytes,
+            entry.needs.workgroup,
+        );
+        if context.json() {
+            answers.push(
+                json!({"arch": arch.name(), "kernel": args.name, "entry": entry,
+                "occupancy": {"by_vgprs": occupancy.by_vgprs, "by_lds": occupancy.by_lds},
+                "code_bytes": kernel.code_bytes, "target": object.target.to_string()}),
+            );
+            continue;
+        }
+        text.push_str(&format!(
+            "{} for {} ({})\n",
+            args.name, object.target, entry.source
+        ));
+        text.push_str(&needs(arch, entry, kernel.code_bytes));
+    }
+    if context.json() {
+        return context.print_json(&answers.into());
+    }
+    context.print(&text)
+}
+
+/// What a kernel computes, takes and needs, a line each.
+fn needs(arch: Arch, entry: &Entry, code_bytes: u64) -> String {
+    let needs = &entry.needs;
+    let occupancy = arch.occupancy(needs.vgprs, needs.lds_bytes, needs.workgroup);
+    let mut lines = vec![
+        ("computes", entry.computes.clone()),
+        ("workgroup", format!("{} lanes", needs.workgroup)),
+        (
+            "registers",
+            format!(
+                "{} vector ({} of them for accumulation), {} scalar",
+                needs.vgprs, needs.agprs, needs.sgprs
+            ),
+        ),
+        ("LDS", format!("{} bytes", needs.lds_bytes)),
+        ("scratch", format!("{} bytes a lane", needs.scratch_bytes)),
+        (
+            "spills",
+            format!("{} vector, {} scalar", needs.vgpr_spills, needs.sgpr_spills),
+        ),
+        (
+            "occupancy",
+            format!(
+                "{} waves a SIMD unit (registers allow {}, LDS and workgroups {})",
+                needs.waves_per_simd, occupancy.by_vgprs, occupancy.by_lds
+            ),
+        ),
+        ("code", format!("{code_bytes} bytes")),
+    ];
+    for arg in &entry.args {
+        let name = arg.name.as_deref().unwrap_or("argument");
+        lines.push((
+            name,
+            format!("{} at {}, {} bytes", arg.kind, arg.offset, arg.size),
+        ));
+    }
+    lines
+        .iter()
+        .map(|(name, value)| format!("  {name:<12} {value}\n"))
+        .collect()
+}
