@@ -36,6 +36,7 @@ registry! {
     CARGO: "the cargo that started this process; set by cargo", default "cargo";
     CARGO_TARGET_DIR: "folder of build outputs; read by cargo", default "target";
     NO_COLOR: "any value: no colour in messages", default "colour on a terminal";
+    ROCM_HOME: "ROCm installation whose compiler is tried first", default "none";
 }
 
 /// The value of a registered variable; `None` when unset, empty or not UTF-8.

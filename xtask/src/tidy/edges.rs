@@ -5,12 +5,15 @@ use cargo_metadata::{DependencyKind, Metadata};
 use super::Fault;
 
 /// The level of each crate; see docs/architecture.md.
-const LEVELS: [(&str, u8); 11] = [
+const LEVELS: [(&str, u8); 14] = [
     ("cairn-base", 0),
     ("cairn-formats", 0),
+    ("cairn-hip-sys", 0),
     ("cairn-layout", 0),
+    ("cairn-cdna", 1),
     ("cairn-config", 1),
     ("cairn-graph", 1),
+    ("cairn-rccl-sys", 1),
     ("cairn-launch", 2),
     ("cairn-nn", 2),
     ("cairn-tensor", 2),
@@ -20,7 +23,13 @@ const LEVELS: [(&str, u8); 11] = [
 ];
 
 /// All that `xtask` may link: nothing of the engine.
-const XTASK_LINKS: [&str; 3] = ["cairn-base", "cairn-config", "cairn-launch"];
+const XTASK_LINKS: [&str; 5] = [
+    "cairn-base",
+    "cairn-config",
+    "cairn-hip-sys",
+    "cairn-launch",
+    "cairn-rccl-sys",
+];
 
 pub(super) fn check(metadata: &Metadata) -> Vec<Fault> {
     let mut faults = Vec::new();
