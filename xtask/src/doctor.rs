@@ -6,9 +6,10 @@ use cairn_base::env;
 
 use crate::context::{Context, Result};
 
+mod amd;
 mod facts;
 
-/// Print what this machine has: CPU, memory, disk, programs and variables
+/// Print what this machine has: CPU, memory, disk, programs, GPUs and variables
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  cargo xtask doctor --format json")]
 pub(crate) struct Args {}
@@ -19,7 +20,10 @@ pub(crate) fn run(_: Args, context: &Context) -> Result {
         ("memory", facts::memory()),
         ("disk", facts::disk(context)),
         ("programs", facts::programs()),
-        ("gpu", facts::gpu()),
+        ("gpu", amd::driver()),
+        ("compilers", amd::compilers()),
+        ("hip", amd::hip()),
+        ("rccl", amd::rccl()),
     ];
     let variables: Vec<_> = env::REGISTRY
         .iter()

@@ -102,16 +102,6 @@ pub(super) fn programs() -> Facts {
     ])
 }
 
-pub(super) fn gpu() -> Facts {
-    let exists = |path: &str| std::path::Path::new(path).exists();
-    let rocm = read("/opt/rocm/.info/version");
-    let rocm = rocm.lines().next().map(str::to_owned);
-    facts([
-        ("amdgpu_driver", json!(exists("/dev/kfd"))),
-        ("rocm", json!(rocm)),
-    ])
-}
-
 fn facts<const N: usize>(facts: [(&str, Value); N]) -> Facts {
     facts
         .into_iter()

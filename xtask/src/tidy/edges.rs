@@ -9,11 +9,14 @@ const LEVELS: &[(&str, u8)] = &[
     ("cairn-base", 0),
     ("cairn-codeobj", 0),
     ("cairn-formats", 0),
+    ("cairn-hip-sys", 0),
     ("cairn-layout", 0),
+    ("cairn-cdna", 1),
     ("cairn-config", 1),
     ("cairn-deps", 1),
     ("cairn-graph", 1),
     ("cairn-kernels", 1),
+    ("cairn-rccl-sys", 1),
     ("cairn-launch", 2),
     ("cairn-nn", 2),
     ("cairn-tensor", 2),
@@ -28,8 +31,10 @@ const XTASK_LINKS: &[&str] = &[
     "cairn-codeobj",
     "cairn-config",
     "cairn-deps",
+    "cairn-hip-sys",
     "cairn-kernels",
     "cairn-launch",
+    "cairn-rccl-sys",
 ];
 
 pub(super) fn check(metadata: &Metadata) -> Vec<Fault> {

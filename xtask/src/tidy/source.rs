@@ -10,7 +10,13 @@ const MAX_LINES: usize = 1000;
 const LONG_TABLES: [&str; 0] = [];
 
 /// Where `unsafe` may stand: path prefixes, with the reason.
-const UNSAFE_PLACES: [(&str, &str); 5] = [
+const UNSAFE_PLACES: [(&str, &str); 8] = [
+    (
+        "crates/cdna/src/matrix/simd.rs",
+        "calls of functions compiled for an instruction set",
+    ),
+    ("crates/hip-sys/", "HIP's C interface"),
+    ("crates/rccl-sys/", "RCCL's C interface"),
     ("crates/tensor/src/buffer.rs", "the arena's aligned memory"),
     ("crates/tensor/src/cpu/", "SIMD and tile kernels"),
     ("crates/tensor/src/program/arena.rs", "the executor's arena"),
