@@ -9,6 +9,7 @@ use crate::context::{Context, Failure, Result};
 use crate::engine::{self, Start};
 use crate::experiment::{self, ExperimentArgs, PRE_TRAINER};
 
+mod deps;
 mod resolve;
 
 /// Measure speed
@@ -26,6 +27,7 @@ enum Command {
     Train(TrainArgs),
     Gemm(GemmArgs),
     Config(resolve::ConfigArgs),
+    Deps(deps::DepsArgs),
 }
 
 /// Measure training steps
@@ -122,6 +124,7 @@ fn shape(text: &str) -> std::result::Result<[usize; 3], String> {
 pub(crate) fn run(args: Args, context: &Context) -> Result {
     let (subject, measure, env) = match args.command {
         Command::Config(args) => return resolve::run(&args, context),
+        Command::Deps(args) => return deps::run(&args, context),
         Command::Gemm(args) => {
             let dtypes = args
                 .dtypes

@@ -119,10 +119,9 @@ fn mirror(context: &Context, text: &str) -> Result<Url> {
     parsed.map_err(|error| {
         // Whatever was typed may hold a password.
         let message = format!("a mirror cannot be used: {error}");
-        Failure::wrong(
-            Diagnostic::error("deps::mirror", message)
-                .hint("name a folder of bare repositories that exists, or an https, ssh or file address"),
-        )
+        Failure::wrong(Diagnostic::error("deps::mirror", message).hint(
+            "name a folder of bare repositories that exists, or an https, ssh or file address",
+        ))
     })
 }
 

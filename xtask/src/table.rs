@@ -37,7 +37,9 @@ pub(crate) fn render_left(rows: &[Vec<String>]) -> String {
         .collect();
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths);
-        let padded: Vec<String> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let padded: Vec<String> = cells
+            .map(|(cell, width)| format!("{cell:<width$}"))
+            .collect();
         padded.join("  ").trim_end().to_owned() + "\n"
     };
     rows.iter().map(line).collect()

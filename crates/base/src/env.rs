@@ -40,7 +40,7 @@ registry! {
     CARGO_TARGET_DIR: "folder of build outputs; read by cargo", default "target";
     HOME: "the user's folder", default "none";
     NO_COLOR: "any value: no colour in messages", default "colour on a terminal";
-    PRIMUS_THIRDPARTY_DIR: "cache of third-party source trees, when CAIRN_THIRDPARTY_DIR is not set", default "none";
+    PRIMUS_THIRDPARTY_DIR: "cache of third-party source trees, when `CAIRN_THIRDPARTY_DIR` is not set", default "none";
 }
 
 /// The value of a registered variable; `None` when unset, empty or not UTF-8.

@@ -36,8 +36,7 @@ impl Group {
     pub fn add(&self, label: impl Into<String>, total: u64) -> Progress {
         let terminal = std::io::stderr().is_terminal();
         let hidden = ProgressDrawTarget::hidden();
-        let mut progress =
-            Progress::on(label.into(), total, Unit::Items, hidden, !terminal);
+        let mut progress = Progress::on(label.into(), total, Unit::Items, hidden, !terminal);
         if terminal {
             progress.bar = self.0.add(progress.bar.clone());
         }

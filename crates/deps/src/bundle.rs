@@ -46,9 +46,20 @@ pub fn bundle(cache: &Cache, locked: &[&Locked], file: &Path) -> Result<(), Deps
     let written = files::write_atomic_with(file, |out| {
         let mut builder = Builder::new(out);
         let mut fill = || -> Result<(), DepsError> {
-            member(&mut builder, HEAD.0.as_bytes(), EntryType::Regular, 0o444, HEAD.1, HEAD.1.len() as u64)?;
+            member(
+                &mut builder,
+                HEAD.0.as_bytes(),
+                EntryType::Regular,
+                0o444,
+                HEAD.1,
+                HEAD.1.len() as u64,
+            )?;
             for locked in locked {
-                pack(&mut builder, &cache.tree(locked), locked.tree_name().as_bytes())?;
+                pack(
+                    &mut builder,
+                    &cache.tree(locked),
+                    locked.tree_name().as_bytes(),
+                )?;
             }
             Ok(())
         };
@@ -66,17 +77,17 @@ pub fn bundle(cache: &Cache, locked: &[&Locked], file: &Path) -> Result<(), Deps
     }
 }
 
-fn pack(
-    builder: &mut Builder<impl Write>,
-    path: &Path,
-    name: &[u8],
-) -> Result<(), DepsError> {
+fn pack(builder: &mut Builder<impl Write>, path: &Path, name: &[u8]) -> Result<(), DepsError> {
     let failed = |error| FileError::new("read", path, error);
     let metadata = fs::symlink_metadata(path).map_err(failed)?;
     if metadata.is_dir() {
         member(builder, name, EntryType::Directory, 0o555, io::empty(), 0)?;
         for (inner, _) in sorted_entries(path)? {
-            pack(builder, &path.join(&inner), &[name, inner.as_bytes()].join(&b'/'))?;
+            pack(
+                builder,
+                &path.join(&inner),
+                &[name, inner.as_bytes()].join(&b'/'),
+            )?;
         }
         return Ok(());
     }
@@ -89,7 +100,14 @@ fn pack(
     }
     let file = File::open(path).map_err(failed)?;
     let mode = file_mode(is_executable(&metadata));
-    member(builder, name, EntryType::Regular, mode, file, metadata.len())
+    member(
+        builder,
+        name,
+        EntryType::Regular,
+        mode,
+        file,
+        metadata.len(),
+    )
 }
 
 fn header(kind: EntryType, mode: u32, size: u64) -> Header {
@@ -207,7 +225,9 @@ impl<'a> Unpacking<'a> {
     fn all(&mut self) -> Result<(), DepsError> {
         let mut archive = Archive::new(BufReader::with_capacity(1 << 18, files::open(self.file)?));
         let unreadable = |this: &Self, error: &io::Error| this.no_bundle(error.to_string());
-        let entries = archive.entries().map_err(|error| unreadable(self, &error))?;
+        let entries = archive
+            .entries()
+            .map_err(|error| unreadable(self, &error))?;
         let mut first = true;
         for entry in entries {
             let mut entry = entry.map_err(|error| unreadable(self, &error))?;
@@ -216,7 +236,9 @@ impl<'a> Unpacking<'a> {
                 let mut content = Vec::new();
                 let small = (&mut entry).take(16).read_to_end(&mut content).is_ok();
                 if path != HEAD.0.as_bytes() || !small || content != HEAD.1 {
-                    return Err(self.no_bundle("it was not made by `deps bundle`, or by a newer one"));
+                    return Err(
+                        self.no_bundle("it was not made by `deps bundle`, or by a newer one")
+                    );
                 }
                 first = false;
                 continue;
@@ -226,7 +248,11 @@ impl<'a> Unpacking<'a> {
                 Some(slash) => (&path[..slash], Some(&path[slash + 1..])),
                 None => (path.as_slice(), None),
             };
-            if self.current.as_ref().is_none_or(|current| current.name != top) {
+            if self
+                .current
+                .as_ref()
+                .is_none_or(|current| current.name != top)
+            {
                 self.finish()?;
                 self.begin(top)?;
             }
@@ -252,7 +278,8 @@ impl<'a> Unpacking<'a> {
             None => self.done.ignored.push(name),
             Some(locked) => {
                 let bar = self.group.add(locked.name.clone(), 0);
-                let waiting = || bar.println(format!("{}: another process has it; waiting", locked.name));
+                let waiting =
+                    || bar.println(format!("{}: another process has it; waiting", locked.name));
                 let held = self.cache.lock(&locked.name, waiting)?;
                 self.cache.sweep(&locked.name)?;
                 if self.cache.standing(locked) == Standing::Fresh {
@@ -291,7 +318,7 @@ impl<'a> Unpacking<'a> {
             if kind != EntryType::Directory || !current.dirs.insert(Vec::new()) {
                 return Err(hostile("is no folder, or twice there"));
             }
-            return Ok(crate::checkout::fresh_dir(&current.staging)?);
+            return crate::checkout::fresh_dir(&current.staging);
         };
         for part in inner.split(|byte| *byte == b'/') {
             if let Some(reason) = tree::bad_name(part) {
@@ -299,7 +326,10 @@ impl<'a> Unpacking<'a> {
             }
         }
         let parent = inner.iter().rposition(|byte| *byte == b'/');
-        if !current.dirs.contains(parent.map_or(&[][..], |slash| &inner[..slash])) {
+        if !current
+            .dirs
+            .contains(parent.map_or(&[][..], |slash| &inner[..slash]))
+        {
             return Err(hostile("is in no folder of the bundle"));
         }
         let path = current.staging.join(OsStr::from_bytes(inner));

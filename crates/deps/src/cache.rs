@@ -58,8 +58,11 @@ impl Cache {
         match named {
             Some(dir) => Ok(Self::at(&cwd.join(dir))),
             None => Err(DepsError::Wrong(Box::new(
-                Diagnostic::error("deps::no-cache", "there is no place for a cache: HOME is not set")
-                    .hint("name one with `--dir DIR` or in CAIRN_THIRDPARTY_DIR"),
+                Diagnostic::error(
+                    "deps::no-cache",
+                    "there is no place for a cache: HOME is not set",
+                )
+                .hint("name one with `--dir DIR` or in CAIRN_THIRDPARTY_DIR"),
             ))),
         }
     }
@@ -161,7 +164,10 @@ impl Cache {
         Err(DepsError::Changed {
             name: locked.name.clone(),
             path: tree.to_path_buf(),
-            changes: changes.into_iter().filter(|change| !in_git(change)).collect(),
+            changes: changes
+                .into_iter()
+                .filter(|change| !in_git(change))
+                .collect(),
         })
     }
 
@@ -266,7 +272,12 @@ mod tests {
     fn what_is_left_of_one_project_is_swept_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::at(dir.path());
-        for name in [".partial-a-12", ".partial-a-link", ".partial-a-b-12", "a-1-2"] {
+        for name in [
+            ".partial-a-12",
+            ".partial-a-link",
+            ".partial-a-b-12",
+            "a-1-2",
+        ] {
             fs::create_dir(dir.path().join(name)).unwrap();
         }
         cache.sweep("a").unwrap();

@@ -316,6 +316,8 @@ mod tests {
     fn attributes_that_change_bytes_are_noticed() {
         assert!(changes_bytes(b"*.bat text eol=crlf\n"));
         assert!(changes_bytes(b"* ident\n"));
-        assert!(!changes_bytes(b"* text=auto\n*.png binary\n*.x filter=lfs diff=lfs\n"));
+        assert!(!changes_bytes(
+            b"* text=auto\n*.png binary\n*.x filter=lfs diff=lfs\n"
+        ));
     }
 }

@@ -47,7 +47,10 @@ pub enum DepsError {
         tried: Vec<Attempt>,
     },
     /// The network may not be used and the revision is not here.
-    #[error("{name} at {rev} is not here, and `--offline` forbids the network{}", list(tried))]
+    #[error(
+        "{name} at {rev} is not here, and `--offline` forbids the network{}",
+        list(tried)
+    )]
     Offline {
         /// The project.
         name: String,
@@ -302,7 +305,9 @@ fn fetch(message: String, name: &str, tried: &[Attempt]) -> Diagnostic {
     } else if any(|answer| matches!(answer, Answer::Network(_))) {
         Diagnostic::error("deps::network", message)
             .hint("check the network and proxies, or name a mirror: `--mirror DIR_OR_URL`")
-            .hint("without a network: cargo xtask deps import FILE, made elsewhere by `deps bundle`")
+            .hint(
+                "without a network: cargo xtask deps import FILE, made elsewhere by `deps bundle`",
+            )
     } else {
         Diagnostic::error("deps::fetch", message)
             .hint("name another source with `--mirror DIR_OR_URL`, or bring a mirror up to date: git -C MIRROR remote update")

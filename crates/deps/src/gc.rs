@@ -21,9 +21,9 @@ pub fn gc(project: &Project, cache: &Cache, dry_run: bool) -> Result<Vec<PathBuf
     let locked = &project.lock.entries;
     let trees: BTreeSet<String> = locked.iter().map(|locked| locked.tree_name()).collect();
     let names: BTreeSet<&str> = locked.iter().map(|locked| locked.name.as_str()).collect();
-    let urls = locked
-        .iter()
-        .flat_map(|locked| std::iter::once(&locked.url).chain(locked.submodules.iter().map(|sub| &sub.url)));
+    let urls = locked.iter().flat_map(|locked| {
+        std::iter::once(&locked.url).chain(locked.submodules.iter().map(|sub| &sub.url))
+    });
     let stores: BTreeSet<String> = urls.map(store_name).collect();
     let mut garbage = Vec::new();
     for (name, path) in cache.names()? {
@@ -44,7 +44,10 @@ pub fn gc(project: &Project, cache: &Cache, dry_run: bool) -> Result<Vec<PathBuf
         };
         garbage.push((Some(owner.to_owned()), path));
     }
-    for (folder, keep) in [(cache.dir().join(".index"), &trees), (cache.stores(), &stores)] {
+    for (folder, keep) in [
+        (cache.dir().join(".index"), &trees),
+        (cache.stores(), &stores),
+    ] {
         let entries = if folder.is_dir() {
             nar::sorted_entries(&folder)?
         } else {
@@ -100,7 +103,12 @@ mod tests {
     #[test]
     fn trees_are_told_from_other_folders() {
         assert_eq!(owner_of("a-b-0123456789ab-01234567"), Some("a-b"));
-        for other in ["a", "a-b-c", "a-0123456789ab-0123456", "-0123456789ab-01234567"] {
+        for other in [
+            "a",
+            "a-b-c",
+            "a-0123456789ab-0123456",
+            "-0123456789ab-01234567",
+        ] {
             assert_eq!(owner_of(other), None, "{other}");
         }
     }

@@ -19,7 +19,7 @@ mod listing;
 mod store;
 
 pub(crate) use blobs::Blobs;
-pub(crate) use fetch::{Fetched, Progressed, fetch, resolve_reference};
+pub(crate) use fetch::{Fetched, fetch, resolve_reference};
 pub(crate) use listing::{Kind, Listed, listing};
 pub(crate) use store::{Store, store_name};
 
@@ -110,7 +110,8 @@ impl Git {
     /// The user's credential helpers: all that is taken from his configuration.
     fn credentials(&self) -> &[(String, String)] {
         self.credentials.get_or_init(|| {
-            let exec = Exec::new("git").args(["config", "--null", "--get-regexp", r"^credential\."]);
+            let exec =
+                Exec::new("git").args(["config", "--null", "--get-regexp", r"^credential\."]);
             let Ok((_, output)) = UNSET
                 .iter()
                 .fold(exec, |exec, name| exec.env_remove(name))
@@ -144,12 +145,17 @@ fn isolated(scheme: Option<Scheme>, config: &[(String, String)]) -> Exec {
         ("GIT_ADVICE", "0"),
         ("LC_ALL", "C"),
         ("TZ", "UTC"),
-        ("GIT_ALLOW_PROTOCOL", scheme.map_or("none", Scheme::git_name)),
+        (
+            "GIT_ALLOW_PROTOCOL",
+            scheme.map_or("none", Scheme::git_name),
+        ),
     ] {
         exec = exec.env(name, value);
     }
     let fixed = CONFIG.iter().map(|(key, value)| (*key, *value));
-    let given = config.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    let given = config
+        .iter()
+        .map(|(key, value)| (key.as_str(), value.as_str()));
     let mut count = 0;
     for (key, value) in fixed.chain(given) {
         exec = exec
@@ -223,7 +229,11 @@ mod tests {
         std::fs::write(home.path().join(".gitconfig"), config).unwrap();
         let git = Git::new();
         let get = |key: &str| {
-            let exec = git.local().env("HOME", home.path()).args(["config", key]);
+            let exec = git
+                .local()
+                .env("HOME", home.path())
+                .cwd(home.path())
+                .args(["config", key]);
             git.capture(&exec).unwrap().1.text()
         };
         assert_eq!(get("core.autocrlf"), "false");

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use cairn_base::{FileError, FileErrorKind, files, hash};
+use cairn_base::{FileError, files, hash};
 use rustix::fs::{AtFlags, statat};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -115,11 +115,11 @@ impl Index {
                 let seconds = |seconds: i64, nanos: u64| time(seconds, nanos as i64);
                 // The root's own change time moves when the tree is put in place.
                 let same_change = state.path.is_empty()
-                    || seconds(now.st_ctime, now.st_ctime_nsec as u64) == state.ctime;
+                    || seconds(now.st_ctime, now.st_ctime_nsec) == state.ctime;
                 now.st_ino == state.ino
                     && now.st_mode & 0o7777 == state.mode
                     && (state.kind == b'd' || now.st_size as u64 == state.size)
-                    && seconds(now.st_mtime, now.st_mtime_nsec as u64) == state.mtime
+                    && seconds(now.st_mtime, now.st_mtime_nsec) == state.mtime
                     && same_change
             })
         })
@@ -372,7 +372,12 @@ fn is_file(kind: u8) -> bool {
 fn object(kind: Object, content: &[u8]) -> String {
     let head = format!("blob {}\0", content.len());
     match kind {
-        Object::Sha1 => hash::hex(&Sha1::new().chain_update(head).chain_update(content).finalize()),
+        Object::Sha1 => hash::hex(
+            &Sha1::new()
+                .chain_update(head)
+                .chain_update(content)
+                .finalize(),
+        ),
         Object::Sha256 => hash::hex(
             &Sha256::new()
                 .chain_update(head)
@@ -417,7 +422,7 @@ pub(crate) fn remove_tree(path: &Path) -> Result<(), DepsError> {
     }
     match fs::remove_dir_all(path) {
         Ok(()) => Ok(()),
-        Err(error) if FileError::new("remove", path, error).kind == FileErrorKind::Permission => {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             make_writable(path).map_err(failed)?;
             Ok(fs::remove_dir_all(path).map_err(failed)?)
         }
@@ -526,7 +531,11 @@ mod tests {
             change(&root);
             assert!(!index.is_untouched(&root), "{want}");
             let changes = index.changes(&root).unwrap();
-            assert_eq!(changes.first().map(String::as_str), Some(want), "{changes:?}");
+            assert_eq!(
+                changes.first().map(String::as_str),
+                Some(want),
+                "{changes:?}"
+            );
         }
     }
 
@@ -534,9 +543,15 @@ mod tests {
     fn hostile_trees_are_not_sealed() {
         type Change = fn(&Path);
         let table: [(&str, Change); 4] = [
-            ("out of the tree", |root| symlink("../../x", root.join("l")).unwrap()),
-            ("in case only", |root| fs::write(root.join("RUN"), "").unwrap()),
-            ("git's own", |root| fs::create_dir(root.join("sub/.git")).unwrap()),
+            ("out of the tree", |root| {
+                symlink("../../x", root.join("l")).unwrap();
+            }),
+            ("in case only", |root| {
+                fs::write(root.join("RUN"), "").unwrap();
+            }),
+            ("git's own", |root| {
+                fs::create_dir(root.join("sub/.git")).unwrap();
+            }),
             ("neither file", |root| {
                 // The listener's file outlives it.
                 std::os::unix::net::UnixListener::bind(root.join("s")).unwrap();

@@ -55,6 +55,8 @@ pub struct Locked {
     pub tree_hash: NarHash,
     /// The patches, in the order they apply.
     pub patches: Vec<LockedPatch>,
+    /// All submodules were wanted, whichever there are.
+    pub all_submodules: bool,
     /// The submodules that come along, parents before theirs.
     pub submodules: Vec<LockedSubmodule>,
 }
@@ -108,11 +110,13 @@ impl Locked {
             _ => {}
         }
         let same_submodules = match &entry.submodules {
-            Submodules::None => self.submodules.is_empty(),
-            Submodules::All => true,
+            Submodules::None => self.submodules.is_empty() && !self.all_submodules,
+            Submodules::All => self.all_submodules,
             Submodules::Only(paths) => {
                 let locked: Vec<_> = self.submodules.iter().map(|sub| &sub.path).collect();
-                paths.iter().all(|path| locked.contains(&path)) && locked.len() == paths.len()
+                !self.all_submodules
+                    && paths.iter().all(|path| locked.contains(&path))
+                    && locked.len() == paths.len()
             }
         };
         if !same_submodules {
@@ -189,15 +193,17 @@ impl Lock {
                 let named = |table: &Table| table.get("name").and_then(Item::as_str) == Some(name);
                 match locked {
                     None => tables.retain(|table| !named(table)),
-                    Some(locked) => match tables.iter_mut().find(|table| named(table)) {
-                        Some(table) => fill(table, locked),
-                        None => {
+                    Some(locked) => {
+                        if !tables.iter().any(named) {
                             let mut table = Table::new();
                             table.decor_mut().set_prefix("\n");
-                            fill(&mut table, locked);
+                            table.insert("name", value(*name));
                             tables.push(table);
                         }
-                    },
+                        if let Some(table) = tables.iter_mut().find(|table| named(table)) {
+                            fill(table, locked);
+                        }
+                    }
                 }
             }
         }
@@ -251,6 +257,11 @@ fn locked(
         });
         submodule.finish()?;
     }
+    let all_submodules = match fields.text("submodules")? {
+        None => false,
+        Some(word) if word.value == "all" => true,
+        Some(word) => return Err(fields.wrong(word.range, "`submodules` is \"all\" or absent")),
+    };
     Ok(Locked {
         name,
         url: address(fields, &url)?,
@@ -261,6 +272,7 @@ fn locked(
         source_hash: hash(fields, &source_hash)?,
         tree_hash: hash(fields, &tree_hash)?,
         patches,
+        all_submodules,
         submodules,
     })
 }
@@ -273,7 +285,10 @@ fn revision(fields: &Fields<'_>, rev: Placed<String>) -> Result<String, Wrong> {
     if is_revision(&rev.value) {
         Ok(rev.value)
     } else {
-        Err(fields.wrong(rev.range, "a revision is 40 (or 64) digits of lower-case hex"))
+        Err(fields.wrong(
+            rev.range,
+            "a revision is 40 (or 64) digits of lower-case hex",
+        ))
     }
 }
 
@@ -305,6 +320,11 @@ fn fill(table: &mut Table, locked: &Locked) {
     }
     toml::set_text(table, "source_hash", &locked.source_hash.to_string());
     toml::set_text(table, "tree_hash", &locked.tree_hash.to_string());
+    if locked.all_submodules {
+        toml::set_text(table, "submodules", "all");
+    } else {
+        table.remove("submodules");
+    }
     let mut patches = ArrayOfTables::new();
     for patch in &locked.patches {
         let mut inner = Table::new();
@@ -351,6 +371,7 @@ mod tests {
                 file: "1.patch".to_owned(),
                 sha256: "0".repeat(64),
             }],
+            all_submodules: true,
             submodules: vec![LockedSubmodule {
                 path: "sub/x".to_owned(),
                 url: Url::parse("https://h/x").unwrap(),
@@ -394,11 +415,20 @@ mod tests {
             ("version = 1", "version = 9", "version 9"),
             ("name = \"a\"", "name = \"a/b\"", "no name"),
             ("rev = \"a", "rev = \"A", "a revision is"),
-            ("tree_hash = \"sha256-", "tree_hash = \"sha512-", "44 characters"),
+            (
+                "tree_hash = \"sha256-",
+                "tree_hash = \"sha512-",
+                "44 characters",
+            ),
             ("size = 7", "size = -7", "a whole number"),
             ("size = 7", "sise = 7", "unknown field `sise`"),
+            ("submodules = \"all\"", "submodules = \"no\"", "or absent"),
             ("path = \"sub/x\"", "path = \"../x\"", "no path inside"),
-            ("file = \"1.patch\"", "file = \"../1.patch\"", "no file name"),
+            (
+                "file = \"1.patch\"",
+                "file = \"../1.patch\"",
+                "no file name",
+            ),
             ("sha256 = \"0", "sha256 = \"", "64 digits"),
             ("https://h/x", "ext::x", "would run a program"),
             ("version = 1", "version = 1\n=======", "conflict marker"),
@@ -441,7 +471,9 @@ mod tests {
         assert!(change(|entry| entry.wanted = Wanted::Rev("c".repeat(40))).is_some());
         assert!(change(|entry| entry.wanted = Wanted::Rev("a".repeat(40))).is_none());
         assert!(change(|entry| entry.submodules = Submodules::None).is_some());
-        assert!(change(|entry| entry.submodules = Submodules::Only(vec!["y".to_owned()])).is_some());
+        assert!(
+            change(|entry| entry.submodules = Submodules::Only(vec!["y".to_owned()])).is_some()
+        );
         assert!(change(|entry| entry.url = Url::parse("https://h/b").unwrap()).is_some());
     }
 }

@@ -101,9 +101,7 @@ impl Workshop<'_> {
                 self.place_locked(order, locked, staging, &mut growing, bar)?;
                 Vec::new()
             }
-            Pick::Wanted(wanted) => {
-                self.place_wanted(order, wanted, staging, &mut growing, bar)?
-            }
+            Pick::Wanted(wanted) => self.place_wanted(order, wanted, staging, &mut growing, bar)?,
         };
         if !order.patches.is_empty() {
             bar.message("patching");
@@ -178,7 +176,8 @@ impl Workshop<'_> {
                     rev,
                     source_hash: NarHash::new([0; 32]),
                 };
-                submodule.source_hash = self.place(order.name, &submodule, staging, growing, bar)?;
+                submodule.source_hash =
+                    self.place(order.name, &submodule, staging, growing, bar)?;
                 parents.push((submodule.path.clone(), submodule.url.clone()));
                 placed.push(submodule);
             }
@@ -248,7 +247,11 @@ impl Workshop<'_> {
         for pair in found.into_values() {
             if let (Some(path), Some(url)) = pair {
                 if !is_inner_path(&path) {
-                    return Err(tree::hostile(name, path.as_bytes(), "is no path for a submodule"));
+                    return Err(tree::hostile(
+                        name,
+                        path.as_bytes(),
+                        "is no path for a submodule",
+                    ));
                 }
                 addresses.push((path, url));
             }
@@ -268,7 +271,7 @@ impl Workshop<'_> {
     ) -> Result<(Store, Checkout), DepsError> {
         let store = Store::open(self.git, &self.cache.store(url))?;
         self.obtain(&store, label, url, rev, bar)?;
-        let mut out = || {
+        let out = || {
             bar.message("checking out");
             checkout::checkout(self.git, &store, label, rev, into, &mut |done, total| {
                 bar.set_total(total);
@@ -277,7 +280,10 @@ impl Workshop<'_> {
         };
         match out() {
             Err(DepsError::Store { path, reason }) => {
-                let message = format!("the object store {} is damaged ({reason}); it is made anew", path.display());
+                let message = format!(
+                    "the object store {} is damaged ({reason}); it is made anew",
+                    path.display()
+                );
                 self.note(Diagnostic::warning("deps::store", message));
                 for (_, path) in children(into)? {
                     remove_tree(&path)?;
@@ -378,7 +384,12 @@ impl Workshop<'_> {
     }
 
     /// The revision that is wanted now, asking the first source that answers.
-    pub(crate) fn resolve(&self, name: &str, url: &Url, wanted: &Wanted) -> Result<String, DepsError> {
+    pub(crate) fn resolve(
+        &self,
+        name: &str,
+        url: &Url,
+        wanted: &Wanted,
+    ) -> Result<String, DepsError> {
         let mut tried = Vec::new();
         for source in self.sources(url) {
             match git::resolve_reference(self.git, &source, wanted)? {
@@ -481,7 +492,11 @@ fn same(name: &str, part: String, expected: NarHash, found: NarHash) -> Result<(
 
 /// A source that did not deliver where a later one did.
 fn skipped(label: &str, attempt: &Attempt) -> Diagnostic {
-    let message = format!("{label} was not had from {}: {}", attempt.from, attempt.answer.text());
+    let message = format!(
+        "{label} was not had from {}: {}",
+        attempt.from,
+        attempt.answer.text()
+    );
     Diagnostic::warning("deps::mirror", message)
         .hint("bring the mirror up to date: git -C MIRROR remote update")
 }

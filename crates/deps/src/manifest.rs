@@ -10,7 +10,7 @@ use cairn_base::{SourceFile, files};
 use toml_edit::{Array, ArrayOfTables, Item, Table, value};
 
 use crate::error::DepsError;
-use crate::toml::{self, Fields, Kind, Placed, Wrong};
+use crate::toml::{self, Fields, Kind, OneOrMore, Placed, Wrong};
 use crate::url::Url;
 
 /// Its place in a checkout.
@@ -130,7 +130,10 @@ impl Manifest {
             if let Some(backend) = &entry.backend
                 && let Some(other) = entries.iter().find(|other| other.backend == entry.backend)
             {
-                let message = format!("`{backend}` has two backends: {} and {}", other.name, entry.name);
+                let message = format!(
+                    "`{backend}` has two backends: {} and {}",
+                    other.name, entry.name
+                );
                 return Err(fields.wrong(fields.place(), message));
             }
             fields.finish()?;
@@ -147,7 +150,11 @@ impl Manifest {
         let found = self.entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| DepsError::UnknownName {
             name: name.to_owned(),
-            known: self.entries.iter().map(|entry| entry.name.clone()).collect(),
+            known: self
+                .entries
+                .iter()
+                .map(|entry| entry.name.clone())
+                .collect(),
         })
     }
 
@@ -281,7 +288,8 @@ fn entry(fields: &mut Fields<'_>, name: String) -> Result<Entry, Wrong> {
     for patch in fields.texts("patches")? {
         let plain = is_plain_name(&patch.value) && patch.value.ends_with(".patch");
         if !plain || patches.contains(&patch.value) {
-            let message = "a patch is the name of a `.patch` file in third_party/patches/<name>, listed once";
+            let message =
+                "a patch is the name of a `.patch` file in third_party/patches/<name>, listed once";
             return Err(fields.wrong(patch.range, message));
         }
         patches.push(patch.value);
@@ -339,13 +347,13 @@ fn submodules(fields: &mut Fields<'_>) -> Result<Submodules, Wrong> {
         return Ok(Submodules::None);
     };
     match placed.value {
-        Ok(word) if word == "none" => Ok(Submodules::None),
-        Ok(word) if word == "all" => Ok(Submodules::All),
-        Ok(_) => {
+        OneOrMore::One(word) if word == "none" => Ok(Submodules::None),
+        OneOrMore::One(word) if word == "all" => Ok(Submodules::All),
+        OneOrMore::One(_) => {
             let message = "`submodules` is \"none\", \"all\" or a list of paths";
             Err(fields.wrong(placed.range, message))
         }
-        Err(paths) => {
+        OneOrMore::More(paths) => {
             for path in &paths {
                 let path = Placed {
                     value: path.clone(),
@@ -369,7 +377,9 @@ pub(crate) fn is_plain_name(name: &str) -> bool {
 #[must_use]
 pub fn is_revision(text: &str) -> bool {
     [40, 64].contains(&text.len())
-        && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// Tags and branches that git takes for nothing else.
@@ -378,7 +388,9 @@ pub fn is_reference(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with(['-', '/', '.', '+'])
         && !text.ends_with(['/', '.'])
-        && !["..", "//", "@{", ".lock"].iter().any(|bad| text.contains(bad))
+        && !["..", "//", "@{", ".lock"]
+            .iter()
+            .any(|bad| text.contains(bad))
         && text
             .chars()
             .all(|c| !c.is_whitespace() && !c.is_control() && !"~^:?*[\\".contains(c))
@@ -390,16 +402,19 @@ pub fn is_inner_path(text: &str) -> bool {
     !text.is_empty()
         && !text.contains("//")
         && !text.ends_with('/')
-        && Path::new(text)
-            .components()
-            .all(|part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")))
+        && Path::new(text).components().all(
+            |part| matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git")),
+        )
 }
 
 fn check_name(fields: &Fields<'_>, name: &Placed<String>) -> Result<(), Wrong> {
     if is_plain_name(&name.value) {
         return Ok(());
     }
-    let message = format!("`{}` is no name: letters, digits, `.`, `_` and `-`", name.value);
+    let message = format!(
+        "`{}` is no name: letters, digits, `.`, `_` and `-`",
+        name.value
+    );
     Err(fields.wrong(name.range.clone(), message))
 }
 
@@ -474,11 +489,26 @@ mod tests {
             (one("rev = \"abc\""), "40 (or 64) digits"),
             (one("branch = \"-x\""), "no name of a tag or branch"),
             (one("tag = 1"), "is a text, not an integer"),
-            (with("").replace("https://h/a", "ext::sh"), "would run a program"),
-            (with("").replace("https://h/a", "https://u:p@h/a"), "credentials"),
-            (with("").replace("name = \"a\"", "name = \"../a\""), "is no name"),
+            (
+                with("").replace("https://h/a", "ext::sh"),
+                "would run a program",
+            ),
+            (
+                with("").replace("https://h/a", "https://u:p@h/a"),
+                "credentials",
+            ),
+            (
+                with("").replace("name = \"a\"", "name = \"../a\""),
+                "is no name",
+            ),
             (with("").replace("name = \"a\"", ""), "`name` is missing"),
-            (format!("{0}\n[[entry]]\nname = \"A\"\nurl = \"https://h/b\"\n{rev}\n", with("")), "twice"),
+            (
+                format!(
+                    "{0}\n[[entry]]\nname = \"A\"\nurl = \"https://h/b\"\n{rev}\n",
+                    with("")
+                ),
+                "twice",
+            ),
         ];
         for (text, want) in table {
             let wrong = parse(&text).unwrap_err();
@@ -497,7 +527,9 @@ mod tests {
         let manifest = parse(&text).unwrap();
         let tagged = manifest.wanting("b", &Wanted::Rev("f".repeat(40))).unwrap();
         assert_eq!(tagged, text.replace(REV, &"f".repeat(40)));
-        let other = manifest.wanting("a", &Wanted::Branch("next".to_owned())).unwrap();
+        let other = manifest
+            .wanting("a", &Wanted::Branch("next".to_owned()))
+            .unwrap();
         assert_eq!(other, text.replace("\"main\"", "\"next\""));
         let entry = Entry {
             name: "c".to_owned(),

@@ -65,11 +65,17 @@ impl Project {
 
     /// Writes another manifest.
     pub(crate) fn write_manifest(&self, text: &str) -> Result<(), DepsError> {
-        Ok(files::write_atomic(&self.root.join(manifest::PATH), text.as_bytes())?)
+        Ok(files::write_atomic(
+            &self.root.join(manifest::PATH),
+            text.as_bytes(),
+        )?)
     }
 
     /// Writes another lock.
     pub(crate) fn write_lock(&self, text: &str) -> Result<(), DepsError> {
-        Ok(files::write_atomic(&self.root.join(lock::PATH), text.as_bytes())?)
+        Ok(files::write_atomic(
+            &self.root.join(lock::PATH),
+            text.as_bytes(),
+        )?)
     }
 }

@@ -12,7 +12,7 @@ use crate::git::Git;
 use crate::index::remove_tree;
 use crate::lock::{Locked, LockedPatch};
 use crate::make::{Order, Pick, Workshop};
-use crate::manifest::{self, Entry, Manifest, Wanted};
+use crate::manifest::{self, Entry, Manifest, Submodules, Wanted};
 use crate::patch;
 use crate::project::Project;
 use crate::sync::{self, Options, in_parallel};
@@ -59,7 +59,13 @@ pub fn lock(project: &Project, cache: &Cache, options: &Options) -> Result<Reloc
     let outcomes = in_parallel(&entries, options.jobs, |(entry, patches)| {
         (
             entry.name.clone(),
-            one(&workshop, entry, patches, project.lock.get(&entry.name), &group),
+            one(
+                &workshop,
+                entry,
+                patches,
+                project.lock.get(&entry.name),
+                &group,
+            ),
         )
     });
     let changes: Vec<(&str, Option<&Locked>)> = outcomes
@@ -92,7 +98,9 @@ fn one(
         });
     }
     let bar = group.add(name.clone(), 0);
-    let _held = cache.lock(name, || bar.println(format!("{name}: another process has it; waiting")))?;
+    let _held = cache.lock(name, || {
+        bar.println(format!("{name}: another process has it; waiting"));
+    })?;
     cache.sweep(name)?;
     let rev = workshop.resolve(name, &entry.url, &entry.wanted)?;
     let order = Order {
@@ -124,6 +132,7 @@ fn one(
                     sha256: patch.sha256.clone(),
                 })
                 .collect(),
+            all_submodules: entry.submodules == Submodules::All,
             submodules: made.submodules,
         };
         sync::install(cache, &locked, &staging, &made.index)?;
@@ -168,9 +177,16 @@ pub fn update(
         (Some(rev), _) => {
             if !manifest::is_revision(rev) {
                 let message = format!("`{rev}` is no full revision");
-                return Err(wrong(message, "name all 40 digits: git rev-parse REV prints them"));
+                return Err(wrong(
+                    message,
+                    "name all 40 digits: git rev-parse REV prints them",
+                ));
             }
-            Some(project.manifest.wanting(name, &Wanted::Rev(rev.to_owned()))?)
+            Some(
+                project
+                    .manifest
+                    .wanting(name, &Wanted::Rev(rev.to_owned()))?,
+            )
         }
         (None, Wanted::Rev(_)) => {
             let message = format!("{name} is pinned to a revision");
@@ -227,7 +243,11 @@ fn change(
     let mut outcomes = relocked.outcomes.into_iter();
     let locked = match outcomes.next() {
         Some((_, result)) => result?,
-        None => return Err(DepsError::NotLocked { name: name.to_owned() }),
+        None => {
+            return Err(DepsError::NotLocked {
+                name: name.to_owned(),
+            });
+        }
     };
     if let Some(text) = text {
         project.write_manifest(&text)?;

@@ -77,7 +77,10 @@ pub fn candidates(
     let locked = project.lock.get(&entry.name);
     let looked = [
         (Origin::Flag, look(of_backend(&named.flag), "not given")),
-        (Origin::Variable, look(of_backend(&named.variable), "not set")),
+        (
+            Origin::Variable,
+            look(of_backend(&named.variable), "not set"),
+        ),
         (
             Origin::Checkout,
             look(Some(project.root.join("third_party").join(&entry.name)), ""),
@@ -113,8 +116,10 @@ fn look(path: Option<PathBuf>, absent: &str) -> Look {
     let (hit, reason) = match fs::read_dir(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => (false, "is not there"),
         Err(_) => (false, "is no folder that can be read"),
-        Ok(mut entries) if entries.next().is_none() => (false, "is empty"),
-        Ok(_) => (true, "holds files"),
+        Ok(mut entries) => match entries.next() {
+            None => (false, "is empty"),
+            Some(_) => (true, "holds files"),
+        },
     };
     (Some(path), hit, reason.to_owned())
 }
@@ -189,7 +194,11 @@ pub fn used(
             Err(error) => errors.push(error),
         }
     }
-    if errors.is_empty() { Ok(used) } else { Err(errors) }
+    if errors.is_empty() {
+        Ok(used)
+    } else {
+        Err(errors)
+    }
 }
 
 fn one(

@@ -15,13 +15,27 @@ pub fn spdx(project: &Project) -> Value {
     for locked in &project.lock.entries {
         let id = spdx_id(&locked.name);
         let licence = licence(project, locked).unwrap_or("NOASSERTION");
-        packages.push(spdx_package(&id, &locked.name, &locked.url, &locked.rev, licence, &comment(locked)));
+        packages.push(spdx_package(
+            &id,
+            &locked.name,
+            &locked.url,
+            &locked.rev,
+            licence,
+            &comment(locked),
+        ));
         relationships.push(relate("SPDXRef-DOCUMENT", "DESCRIBES", &id));
         for submodule in &locked.submodules {
             let name = format!("{}/{}", locked.name, submodule.path);
             let inner = spdx_id(&name);
             let hash = format!("source hash {}", submodule.source_hash);
-            packages.push(spdx_package(&inner, &name, &submodule.url, &submodule.rev, "NOASSERTION", &hash));
+            packages.push(spdx_package(
+                &inner,
+                &name,
+                &submodule.url,
+                &submodule.rev,
+                "NOASSERTION",
+                &hash,
+            ));
             relationships.push(relate(&id, "CONTAINS", &inner));
         }
     }
@@ -55,7 +69,7 @@ fn spdx_package(id: &str, name: &str, url: &Url, rev: &str, licence: &str, comme
     package
 }
 
-/// CycloneDX 1.5, as JSON.
+/// `CycloneDX` 1.5, as JSON.
 #[must_use]
 pub fn cyclonedx(project: &Project) -> Value {
     let mut components = Vec::new();
@@ -78,7 +92,8 @@ pub fn cyclonedx(project: &Project) -> Value {
         for submodule in &locked.submodules {
             let name = format!("{}/{}", locked.name, submodule.path);
             let mut component = self::component(&name, &submodule.url, &submodule.rev);
-            component["properties"] = json!([{"name": "cairn:source_hash", "value": submodule.source_hash.to_string()}]);
+            component["properties"] =
+                json!([{"name": "cairn:source_hash", "value": submodule.source_hash.to_string()}]);
             components.push(component);
             inner.push(reference(&name, &submodule.rev));
         }
@@ -120,17 +135,32 @@ fn licence<'a>(project: &'a Project, locked: &Locked) -> Option<&'a str> {
 }
 
 fn comment(locked: &Locked) -> String {
-    let mut text = format!("source hash {}, tree hash {}", locked.source_hash, locked.tree_hash);
+    let mut text = format!(
+        "source hash {}, tree hash {}",
+        locked.source_hash, locked.tree_hash
+    );
     for patch in &locked.patches {
-        text.push_str(&format!(", patch {} (SHA-256 {})", patch.file, patch.sha256));
+        text.push_str(&format!(
+            ", patch {} (SHA-256 {})",
+            patch.file, patch.sha256
+        ));
     }
     text
 }
 
 /// Identifiers are letters, digits, `.` and `-`.
 fn spdx_id(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-    format!("SPDXRef-Package-{}", name.chars().map(plain).collect::<String>())
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() || c == '.' {
+            c
+        } else {
+            '-'
+        }
+    };
+    format!(
+        "SPDXRef-Package-{}",
+        name.chars().map(plain).collect::<String>()
+    )
 }
 
 /// Where a revision is downloaded, in the form of SPDX.
@@ -152,8 +182,14 @@ fn purl(url: &Url, rev: &str) -> Option<String> {
 
 /// The newest of the locked commits: the same lock gives the same document.
 fn created(project: &Project) -> String {
-    let dates = project.lock.entries.iter().filter_map(|locked| locked.commit_date.clone());
-    dates.max().unwrap_or_else(|| "1970-01-01T00:00:00Z".to_owned())
+    let dates = project
+        .lock
+        .entries
+        .iter()
+        .filter_map(|locked| locked.commit_date.clone());
+    dates
+        .max()
+        .unwrap_or_else(|| "1970-01-01T00:00:00Z".to_owned())
 }
 
 fn digest(project: &Project) -> String {
@@ -174,8 +210,14 @@ mod tests {
     #[test]
     fn addresses_take_the_forms_of_the_standards() {
         let url = Url::parse("https://github.com/NVIDIA/Megatron-LM.git").unwrap();
-        assert_eq!(purl(&url, "01").as_deref(), Some("pkg:github/nvidia/megatron-lm@01"));
-        assert_eq!(location(&url, "01"), "git+https://github.com/NVIDIA/Megatron-LM.git@01");
+        assert_eq!(
+            purl(&url, "01").as_deref(),
+            Some("pkg:github/nvidia/megatron-lm@01")
+        );
+        assert_eq!(
+            location(&url, "01"),
+            "git+https://github.com/NVIDIA/Megatron-LM.git@01"
+        );
         let url = Url::parse("git@host:a/b.git").unwrap();
         assert_eq!(purl(&url, "01"), None);
         assert_eq!(location(&url, "01"), "git+ssh://git@host/a/b.git@01");

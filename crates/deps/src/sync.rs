@@ -292,7 +292,10 @@ fn check_patches(locked: &Locked, patches: &[Patch]) -> Result<(), DepsError> {
     if then.eq(patches.iter().map(|patch| &patch.sha256)) {
         return Ok(());
     }
-    let message = format!("the patches of {} are not those that were locked", locked.name);
+    let message = format!(
+        "the patches of {} are not those that were locked",
+        locked.name
+    );
     Err(DepsError::Wrong(Box::new(
         Diagnostic::error("deps::patches", message)
             .hint(format!("lock them: cargo xtask deps lock {}", locked.name)),

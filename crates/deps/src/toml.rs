@@ -80,7 +80,7 @@ pub(crate) fn set_text(table: &mut Table, key: &str, text: &str) {
 /// The tables under `[[entry]]`.
 pub(crate) fn entries<'a>(
     kind: Kind,
-    source: &Arc<SourceFile>,
+    source: &'a Arc<SourceFile>,
     document: &'a Document<String>,
 ) -> Result<Vec<&'a Table>, Wrong> {
     let mut top = Fields::new(kind, source, document.as_table());
@@ -106,6 +106,13 @@ fn conflict_marker(text: &str) -> Option<Range<usize>> {
         start += line.len();
     }
     None
+}
+
+/// A text, or a list of texts.
+#[derive(Debug)]
+pub(crate) enum OneOrMore {
+    One(String),
+    More(Vec<String>),
 }
 
 /// The fields of one table.
@@ -173,7 +180,10 @@ impl<'a> Fields<'a> {
         let Some(item) = self.get(key) else {
             return Ok(None);
         };
-        match item.as_integer().and_then(|count| u64::try_from(count).ok()) {
+        match item
+            .as_integer()
+            .and_then(|count| u64::try_from(count).ok())
+        {
             Some(count) => Ok(Some(count)),
             None => Err(self.mistyped(key, item, "a whole number from 0 on")),
         }
@@ -199,17 +209,17 @@ impl<'a> Fields<'a> {
     pub(crate) fn text_or_texts(
         &mut self,
         key: &'static str,
-    ) -> Result<Option<Placed<Result<String, Vec<String>>>>, Wrong> {
+    ) -> Result<Option<Placed<OneOrMore>>, Wrong> {
         let Some(item) = self.table.get(key) else {
             self.known.push(key);
             return Ok(None);
         };
         let range = item.span().unwrap_or(0..0);
         let value = if item.is_str() {
-            Ok(self.needed(key)?.value)
+            OneOrMore::One(self.needed(key)?.value)
         } else {
             let texts = self.texts(key)?;
-            Err(texts.into_iter().map(|text| text.value).collect())
+            OneOrMore::More(texts.into_iter().map(|text| text.value).collect())
         };
         Ok(Some(Placed { value, range }))
     }
@@ -228,7 +238,7 @@ impl<'a> Fields<'a> {
     /// Refuses every field that was not asked for.
     pub(crate) fn finish(self) -> Result<(), Wrong> {
         for (key, item) in self.table {
-            if self.known.iter().any(|known| *known == key) {
+            if self.known.contains(&key) {
                 continue;
             }
             let range = self

@@ -78,7 +78,9 @@ pub(crate) fn bad_name(name: &[u8]) -> Option<&'static str> {
 }
 
 /// Two names of one folder that are the same where case does not count.
-pub(crate) fn case_collision<'a>(names: impl Iterator<Item = &'a [u8]>) -> Option<(String, String)> {
+pub(crate) fn case_collision<'a>(
+    names: impl Iterator<Item = &'a [u8]>,
+) -> Option<(String, String)> {
     let mut seen = BTreeMap::new();
     for name in names {
         let name = String::from_utf8_lossy(name).into_owned();
@@ -161,7 +163,16 @@ mod tests {
     #[test]
     fn names_that_could_do_harm_are_refused() {
         let file = Kind::File { executable: false };
-        for path in ["../x", "a/../b", ".git", "a/.GIT/hooks", "git~1", "./a", "", "a//b"] {
+        for path in [
+            "../x",
+            "a/../b",
+            ".git",
+            "a/.GIT/hooks",
+            "git~1",
+            "./a",
+            "",
+            "a//b",
+        ] {
             let mut list = vec![listed("a", Kind::Dir)];
             list.push(listed(path, file));
             assert!(build("n", &list).is_err(), "{path}");
@@ -195,7 +206,10 @@ mod tests {
                 .collect();
             bad_link(&links).map(|(path, _)| String::from_utf8(path).unwrap())
         };
-        assert_eq!(check(&[("a/l", "../b"), ("l", "a/l"), ("m", "nowhere")]), None);
+        assert_eq!(
+            check(&[("a/l", "../b"), ("l", "a/l"), ("m", "nowhere")]),
+            None
+        );
         assert_eq!(check(&[("a/b/l", "../../x/../y")]), None);
         assert_eq!(check(&[("l", "/etc")]), Some("l".to_owned()));
         assert_eq!(check(&[("l", "..")]), Some("l".to_owned()));

@@ -88,7 +88,9 @@ impl Url {
             return Err(UrlError::Characters);
         }
         if let Some((helper, _)) = text.split_once("::")
-            && helper.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
+            && helper
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '-')
         {
             return Err(UrlError::Helper(helper.to_owned()));
         }
@@ -299,7 +301,11 @@ mod tests {
             ("git@host:a/b.git", Scheme::Ssh),
             ("file:///a/b", Scheme::File),
         ] {
-            assert_eq!(Url::parse(text).map(|url| url.scheme()), Ok(scheme), "{text}");
+            assert_eq!(
+                Url::parse(text).map(|url| url.scheme()),
+                Ok(scheme),
+                "{text}"
+            );
         }
         for (text, error) in [
             ("--upload-pack=touch", UrlError::Option),
@@ -353,13 +359,21 @@ mod tests {
             ("file:///m/b", "../../../c", Err(UrlError::Escapes)),
             ("https://h/a/b", "https://other/c", Ok("https://other/c")),
             ("https://h/a/b", "file:///etc", Err(UrlError::Escapes)),
-            ("https://h/a/b", "ext::sh", Err(UrlError::Helper("ext".to_owned()))),
+            (
+                "https://h/a/b",
+                "ext::sh",
+                Err(UrlError::Helper("ext".to_owned())),
+            ),
             ("https://h/a/b", "-x", Err(UrlError::Option)),
             ("https://h/a/b", "/etc", Err(UrlError::Protocol)),
         ];
         for (parent, address, want) in table {
             let got = Url::parse(parent).unwrap().submodule(address);
-            assert_eq!(got.as_ref().map(Url::secret), want.as_ref().copied(), "{parent} {address}");
+            assert_eq!(
+                got.as_ref().map(Url::secret),
+                want.as_ref().copied(),
+                "{parent} {address}"
+            );
         }
     }
 

@@ -124,14 +124,16 @@ pub(super) fn update(args: &UpdateArgs, context: &Context) -> Result {
     let project = super::project(context)?;
     let cache = args.cache.cache(context)?;
     let options = args.source.options(context)?;
-    let (locked, notes) = relock::update(&project, &cache, &args.name, args.rev.as_deref(), &options)?;
+    let (locked, notes) =
+        relock::update(&project, &cache, &args.name, args.rev.as_deref(), &options)?;
     context.show(&notes);
     print(context, &[locked])
 }
 
 pub(super) fn add(args: &AddArgs, context: &Context) -> Result {
     let project = super::project(context)?;
-    let url = Url::parse(&args.url).map_err(|error| wrong(format!("the address cannot be used: {error}")))?;
+    let url = Url::parse(&args.url)
+        .map_err(|error| wrong(format!("the address cannot be used: {error}")))?;
     let entry = Entry {
         name: args.name.clone(),
         url,
@@ -154,7 +156,10 @@ pub(super) fn remove(args: &RemoveArgs, context: &Context) -> Result {
     if context.json() {
         context.print_json(&json!({"removed": args.name}))
     } else {
-        context.print(&format!("{} is no longer wanted; `deps gc` removes its tree", args.name))
+        context.print(&format!(
+            "{} is no longer wanted; `deps gc` removes its tree",
+            args.name
+        ))
     }
 }
 
@@ -171,7 +176,9 @@ fn wanted(args: &WantedArgs) -> Result<Wanted> {
         (Some(rev), _, _) => Err(wrong(format!("`{rev}` is no full revision of 40 digits"))),
         (_, Some(tag), _) => Ok(Wanted::Tag(reference(tag)?)),
         (_, _, Some(branch)) => Ok(Wanted::Branch(reference(branch)?)),
-        (None, None, None) => Err(wrong("one of --rev, --tag and --branch is needed".to_owned())),
+        (None, None, None) => Err(wrong(
+            "one of --rev, --tag and --branch is needed".to_owned(),
+        )),
     }
 }
 
@@ -187,7 +194,10 @@ fn submodules(words: &[String]) -> Result<Submodules> {
 }
 
 fn wrong(message: String) -> Failure {
-    Failure::wrong(Diagnostic::error("deps::add", message).hint("`cargo xtask deps add --help` has an example"))
+    Failure::wrong(
+        Diagnostic::error("deps::add", message)
+            .hint("`cargo xtask deps add --help` has an example"),
+    )
 }
 
 fn print(context: &Context, locked: &[Locked]) -> Result {
@@ -202,7 +212,13 @@ fn print(context: &Context, locked: &[Locked]) -> Result {
     }
     let rows: Vec<Vec<String>> = locked
         .iter()
-        .map(|locked| vec![locked.name.clone(), locked.rev.clone(), locked.tree_hash.to_string()])
+        .map(|locked| {
+            vec![
+                locked.name.clone(),
+                locked.rev.clone(),
+                locked.tree_hash.to_string(),
+            ]
+        })
         .collect();
     context.print(&table::render_left(&rows))
 }

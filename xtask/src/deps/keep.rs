@@ -53,8 +53,15 @@ pub(super) fn gc(args: &GcArgs, context: &Context) -> Result {
     if context.json() {
         return context.print_json(&json!({"removed": removed, "dry_run": args.dry_run}));
     }
-    let word = if args.dry_run { "would remove" } else { "removed" };
-    let lines: Vec<String> = removed.iter().map(|path| format!("{word} {}", path.display())).collect();
+    let word = if args.dry_run {
+        "would remove"
+    } else {
+        "removed"
+    };
+    let lines: Vec<String> = removed
+        .iter()
+        .map(|path| format!("{word} {}", path.display()))
+        .collect();
     context.print(&if lines.is_empty() {
         "nothing to remove".to_owned()
     } else {

@@ -73,7 +73,10 @@ pub(crate) fn external(
     let record = json!({"framework": framework, "fingerprint": fingerprint, "allow_dirty": args.allow_dirty, "entries": used});
     let run_dir = context.cwd.join(resolved.run_dir());
     files::create_dir_all(&run_dir)?;
-    files::write_atomic(&run_dir.join("third_party.json"), format!("{record:#}\n").as_bytes())?;
+    files::write_atomic(
+        &run_dir.join("third_party.json"),
+        format!("{record:#}\n").as_bytes(),
+    )?;
     let message = format!("the framework `{framework}` cannot be run here yet");
     let diagnostic = Diagnostic::error("train::framework", message);
     Err(Failure::wrong(
@@ -121,7 +124,10 @@ fn tell_misses(
         if candidate.taken {
             break;
         }
-        let was_named = matches!(candidate.origin, resolve::Origin::Flag | resolve::Origin::Variable);
+        let was_named = matches!(
+            candidate.origin,
+            resolve::Origin::Flag | resolve::Origin::Variable
+        );
         if let (true, Some(path)) = (was_named, &candidate.path) {
             let message = format!(
                 "{} does not count: {} {}",
@@ -129,8 +135,12 @@ fn tell_misses(
                 path.display(),
                 candidate.reason
             );
-            context.show(&[Diagnostic::warning("deps::backend-path", message)
-                .hint(format!("see every place: cargo xtask deps path {} --why", backend.name))]);
+            context.show(&[
+                Diagnostic::warning("deps::backend-path", message).hint(format!(
+                    "see every place: cargo xtask deps path {} --why",
+                    backend.name
+                )),
+            ]);
         }
     }
 }
@@ -148,7 +158,10 @@ fn fetch(
         let message = format!("the run needs what is not here: {}", missing.join(", "));
         return Err(Failure::failed(
             Diagnostic::error("deps::missing", message)
-                .hint(format!("fetch it: cargo xtask deps sync {}", missing.join(" ")))
+                .hint(format!(
+                    "fetch it: cargo xtask deps sync {}",
+                    missing.join(" ")
+                ))
                 .hint("or let `train` do that: `--yes`, or CAIRN_AUTO_SYNC=1"),
         ));
     }
@@ -167,7 +180,11 @@ fn agreed(missing: &[&str], cache: &Cache) -> bool {
     if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
         return false;
     }
-    eprint!("fetch {} into {}? [y/N] ", missing.join(", "), cache.dir().display());
+    eprint!(
+        "fetch {} into {}? [y/N] ",
+        missing.join(", "),
+        cache.dir().display()
+    );
     // Nobody sees the question if this fails, and the answer is no.
     drop(std::io::stderr().flush());
     let mut answer = String::new();
@@ -186,12 +203,18 @@ fn print_missing(context: &Context, missing: &[&str]) -> Result {
 
 fn print(context: &Context, framework: &str, used: &[Used], fingerprint: &str) -> Result {
     if context.json() {
-        return context.print_json(&json!({"framework": framework, "fingerprint": fingerprint, "entries": used}));
+        return context.print_json(
+            &json!({"framework": framework, "fingerprint": fingerprint, "entries": used}),
+        );
     }
     let rows: Vec<Vec<String>> = used
         .iter()
         .map(|used| {
-            let state = if used.dirty { "not as locked" } else { "as locked" };
+            let state = if used.dirty {
+                "not as locked"
+            } else {
+                "as locked"
+            };
             vec![
                 used.name.clone(),
                 used.origin.text().to_owned(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use cairn_base::Diagnostic;
 use cairn_deps::cache::Standing;
+use cairn_deps::manifest::Wanted;
 use cairn_deps::resolve::{self, Candidate, Named, Used};
 use cairn_deps::{DepsError, Entry, Project, patch, sbom};
 use serde_json::json;
@@ -76,7 +77,7 @@ pub(super) struct SbomArgs {
 enum Standard {
     /// SPDX 2.3
     Spdx,
-    /// CycloneDX 1.5
+    /// `CycloneDX` 1.5
     Cyclonedx,
 }
 
@@ -95,14 +96,17 @@ impl WhichArgs {
     fn entries<'a>(&self, project: &'a Project) -> Result<Vec<&'a Entry>> {
         if self.names.is_empty() {
             let entries = project.manifest.entries.iter();
-            return Ok(entries.filter(|entry| project.lock.get(&entry.name).is_some()).collect());
+            return Ok(entries
+                .filter(|entry| project.lock.get(&entry.name).is_some())
+                .collect());
         }
         let mut entries: Vec<&Entry> = Vec::new();
         for name in &self.names {
             let used = project.manifest.used_by(name);
             let more = if project.manifest.backend(name).is_some() {
                 let locked = used.into_iter().filter(|entry| {
-                    entry.backend.as_deref() == Some(name) || project.lock.get(&entry.name).is_some()
+                    entry.backend.as_deref() == Some(name)
+                        || project.lock.get(&entry.name).is_some()
                 });
                 locked.collect()
             } else {
@@ -148,7 +152,11 @@ pub(super) fn status(args: &StatusArgs, context: &Context) -> Result {
                 },
             },
         };
-        let rev = locked.map_or_else(|| entry.wanted.text(), |locked| locked.rev.clone());
+        let rev = match (locked, &entry.wanted) {
+            (Some(locked), _) => locked.rev.clone(),
+            (None, Wanted::Rev(rev)) => rev.clone(),
+            (None, other) => other.text(),
+        };
         list.push(json!({
             "name": entry.name, "state": state, "rev": locked.map(|locked| &locked.rev),
             "tree": locked.map(|locked| cache.tree(locked)), "frameworks": entry.frameworks,
@@ -173,7 +181,13 @@ pub(super) fn verify(args: &VerifyArgs, context: &Context) -> Result {
     }
     let rows: Vec<Vec<String>> = used
         .iter()
-        .map(|used| vec![used.name.clone(), "as locked".to_owned(), used.path.display().to_string()])
+        .map(|used| {
+            vec![
+                used.name.clone(),
+                "as locked".to_owned(),
+                used.path.display().to_string(),
+            ]
+        })
         .collect();
     context.print(&table::render_left(&rows))
 }
@@ -186,7 +200,8 @@ pub(super) fn path(args: &PathArgs, context: &Context) -> Result {
     let candidates = resolve::candidates(&project, &cache, entry, &named);
     let taken = resolve::taken(&candidates).map(|(_, path)| path.to_path_buf());
     if context.json() {
-        context.print_json(&json!({"name": entry.name, "path": taken, "candidates": candidates}))?;
+        context
+            .print_json(&json!({"name": entry.name, "path": taken, "candidates": candidates}))?;
     } else if args.why {
         context.print(&explain(&candidates))?;
     } else if let Some(path) = &taken {
@@ -250,11 +265,15 @@ pub(super) fn pythonpath(args: &PythonpathArgs, context: &Context) -> Result {
     if context.json() {
         return context.print_json(&json!({"pythonpath": roots}));
     }
-    let texts: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
+    let texts: Vec<String> = roots
+        .iter()
+        .map(|root| root.display().to_string())
+        .collect();
     if let Some(text) = texts.iter().find(|text| text.contains(':')) {
         let message = format!("Python's path cannot hold `{text}`: it has a colon");
         return Err(Failure::failed(
-            Diagnostic::error("deps::pythonpath", message).hint("choose another cache with `--dir DIR`"),
+            Diagnostic::error("deps::pythonpath", message)
+                .hint("choose another cache with `--dir DIR`"),
         ));
     }
     context.print(&texts.join(":"))

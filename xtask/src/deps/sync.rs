@@ -71,7 +71,10 @@ pub(super) fn finish(report: &Report) -> Result {
         match outcome {
             Outcome::Failed(error) => diagnostics.push(error.diagnostic()),
             Outcome::Repaired(path, changes) => {
-                let message = format!("{name} was not as locked and was made anew: {}", path.display());
+                let message = format!(
+                    "{name} was not as locked and was made anew: {}",
+                    path.display()
+                );
                 let warning = Diagnostic::warning("deps::repaired", message);
                 diagnostics.push(changes.iter().take(5).fold(warning, Diagnostic::hint));
             }
@@ -81,7 +84,10 @@ pub(super) fn finish(report: &Report) -> Result {
     let to_lock = report.to_lock();
     if !to_lock.is_empty() {
         let names = to_lock.join(" ");
-        let message = format!("not synced, because the lock does not have them as the manifest wants: {}", to_lock.join(", "));
+        let message = format!(
+            "not synced, because the lock does not have them as the manifest wants: {}",
+            to_lock.join(", ")
+        );
         diagnostics.push(
             Diagnostic::error("deps::not-locked", message)
                 .hint(format!("lock them: cargo xtask deps lock {names}"))

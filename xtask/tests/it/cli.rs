@@ -2,8 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+mod deps;
 mod engine;
 mod exit_codes;
+#[path = "../../../crates/deps/tests/it/fixture.rs"]
+#[expect(
+    dead_code,
+    reason = "shared with the tests of the crate, which use all of it"
+)]
+mod fixture;
 mod manual;
 
 /// The checkout.

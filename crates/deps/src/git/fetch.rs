@@ -197,7 +197,11 @@ fn answer(said: &str, url: &Url) -> Answer {
             line.starts_with("fatal:") || line.starts_with("error:") || line.starts_with("remote:")
         });
         let text = telling.take(3).collect::<Vec<_>>().join("; ");
-        if text.is_empty() { said.trim().to_owned() } else { text }
+        if text.is_empty() {
+            said.trim().to_owned()
+        } else {
+            text
+        }
     };
     if has(&[
         "not our ref",
@@ -285,8 +289,14 @@ mod tests {
         let file = Url::parse("file:///m").unwrap();
         let https = Url::parse("https://h/m").unwrap();
         let table = [
-            ("fatal: remote error: upload-pack: not our ref 01", Answer::Lacks),
-            ("fatal: '/m' does not appear to be a git repository", Answer::NoRepository),
+            (
+                "fatal: remote error: upload-pack: not our ref 01",
+                Answer::Lacks,
+            ),
+            (
+                "fatal: '/m' does not appear to be a git repository",
+                Answer::NoRepository,
+            ),
             ("remote: Repository not found.", Answer::NoRepository),
             (
                 "fatal: bad object 01",
@@ -297,7 +307,10 @@ mod tests {
             assert_eq!(answer(said, &file), want);
         }
         assert!(matches!(
-            answer("fatal: unable to access 'x': Could not resolve host: h", &https),
+            answer(
+                "fatal: unable to access 'x': Could not resolve host: h",
+                &https
+            ),
             Answer::Network(_)
         ));
         assert!(matches!(answer("fatal: x", &file), Answer::Other(_)));

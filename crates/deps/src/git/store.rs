@@ -55,7 +55,12 @@ impl Store {
     /// in it, because git itself holds the lock as long as it runs.
     fn prepare(&self, git: &Git) -> Result<(), DepsError> {
         if self.path.join("config").is_file() && self.path.join("objects").is_dir() {
-            for name in ["shallow.lock", "config.lock", "HEAD.lock", "packed-refs.lock"] {
+            for name in [
+                "shallow.lock",
+                "config.lock",
+                "HEAD.lock",
+                "packed-refs.lock",
+            ] {
                 // Usually there is none.
                 drop(fs::remove_file(self.path.join(name)));
             }
