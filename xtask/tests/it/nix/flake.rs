@@ -113,6 +113,21 @@ fn listed_attributes_name_the_file_they_were_seen_in_and_are_used() {
     }
 }
 
+#[test]
+fn without_nix_its_checks_say_what_to_do() {
+    let exec = cairn_base::Exec::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["ci", "--nix"])
+        .cwd(env!("CARGO_MANIFEST_DIR"))
+        .env("PATH", "");
+    let (status, output) = exec.capture().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("ci::nix") && said.contains("install Nix"),
+        "{said}"
+    );
+}
+
 /// What a shell sets, from inside it.
 fn environment(checkout: &Checkout, shell: &str) -> BTreeMap<String, String> {
     let flake = format!("@#{shell}");
