@@ -114,6 +114,21 @@ fn listed_attributes_name_the_file_they_were_seen_in_and_are_used() {
 }
 
 #[test]
+fn each_locked_project_is_built_under_the_name_that_the_cache_has_for_it() {
+    let Some(checkout) = Checkout::new() else {
+        return;
+    };
+    // The stub's builders are scripts; evaluating one fetches nothing.
+    let script = checkout.text(&["eval", "--json", "@#third-party.args"]);
+    let lock = cairn_deps::Lock::read(&checkout.root).unwrap();
+    assert!(!lock.entries.is_empty());
+    for entry in &lock.entries {
+        let place = format!("$out/{}", entry.tree_name());
+        assert!(script.contains(&place), "{place} is not in\n{script}");
+    }
+}
+
+#[test]
 fn without_nix_its_checks_say_what_to_do() {
     let exec = cairn_base::Exec::new(env!("CARGO_BIN_EXE_xtask"))
         .args(["ci", "--nix"])
