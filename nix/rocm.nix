@@ -23,17 +23,16 @@ in
   # path, and projects that build against ROCm want one.
   home = pkgs.symlinkJoin {
     name = "cairn-rocm";
-    # Where two have a file of the same name, the first one's is taken.
+    # clr brings the programs of rocminfo, and the headers and the version of
+    # rocm-core, as links of its own.
     paths = [
       scope.clr
       scope.rccl
       scope.hipblaslt
       scope.hipblas-common
       scope.rocm-device-libs
-      scope.rocm-core
       scope.rocm-comgr
       scope.rocm-runtime
-      scope.rocminfo
       scope.rocm-smi
       scope.amdsmi
     ];

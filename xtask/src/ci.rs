@@ -54,7 +54,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     let checks = if args.nix {
         nix::checks(context, args.arch)?
     } else {
-        checks(context, args.arch)
+        checks_for(context, args.arch)
     };
     let mut rows = Vec::new();
     let mut answer = Vec::new();
@@ -86,7 +86,18 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     if failed { Err(Failure::told()) } else { Ok(()) }
 }
 
-fn checks(context: &Context, arch: Option<ArchArg>) -> Vec<Check> {
+/// The checks, which build kernels for this architecture where they build any.
+fn checks_for(context: &Context, arch: Option<ArchArg>) -> Vec<Check> {
+    let mut checks = checks(context);
+    if let Some(arch) = arch.filter(|arch| *arch != ArchArg::Cpu) {
+        for check in &mut checks {
+            check.exec = check.exec.clone().env("GPU_ARCHS", arch.name());
+        }
+    }
+    checks
+}
+
+fn checks(context: &Context) -> Vec<Check> {
     let target = engine::target_dir(context);
     let cargo = |words: &str| {
         engine::cargo()

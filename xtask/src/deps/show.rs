@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use cairn_base::Diagnostic;
 use cairn_deps::cache::Standing;
+use cairn_deps::manifest::Wanted;
 use cairn_deps::resolve::{self, Candidate, Named, Used};
 use cairn_deps::{DepsError, Entry, Project, patch, sbom};
 use serde_json::json;
@@ -151,7 +152,11 @@ pub(super) fn status(args: &StatusArgs, context: &Context) -> Result {
                 },
             },
         };
-        let rev = locked.map_or_else(|| entry.wanted.text(), |locked| locked.rev.clone());
+        let rev = match (locked, &entry.wanted) {
+            (Some(locked), _) => locked.rev.clone(),
+            (None, Wanted::Rev(rev)) => rev.clone(),
+            (None, other) => other.text(),
+        };
         list.push(json!({
             "name": entry.name, "state": state, "rev": locked.map(|locked| &locked.rev),
             "tree": locked.map(|locked| cache.tree(locked)), "frameworks": entry.frameworks,

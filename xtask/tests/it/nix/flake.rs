@@ -30,7 +30,9 @@ fn the_lock_agrees_with_the_flake() {
         assert!(!locked[field].is_null(), "{field} is not locked");
     }
 
-    checkout.change("flake.nix", "nixos-unstable", "nixos-26.05");
+    // Another input, which Nix can look at without a network.
+    let stub = format!("path:{}/nix/stub", checkout.root.display());
+    checkout.change("flake.nix", "github:NixOS/nixpkgs/nixos-unstable", &stub);
     let said = checkout.nix.refusal(&words);
     assert!(said.contains("lock file"), "{said}");
 }
@@ -109,6 +111,36 @@ fn listed_attributes_name_the_file_they_were_seen_in_and_are_used() {
             "the flake does not use {attribute}"
         );
     }
+}
+
+#[test]
+fn each_locked_project_is_built_under_the_name_that_the_cache_has_for_it() {
+    let Some(checkout) = Checkout::new() else {
+        return;
+    };
+    // The stub's builders are scripts; evaluating one fetches nothing.
+    let script = checkout.text(&["eval", "--json", "@#third-party.args"]);
+    let lock = cairn_deps::Lock::read(&checkout.root).unwrap();
+    assert!(!lock.entries.is_empty());
+    for entry in &lock.entries {
+        let place = format!("$out/{}", entry.tree_name());
+        assert!(script.contains(&place), "{place} is not in\n{script}");
+    }
+}
+
+#[test]
+fn without_nix_its_checks_say_what_to_do() {
+    let exec = cairn_base::Exec::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(["ci", "--nix"])
+        .cwd(env!("CARGO_MANIFEST_DIR"))
+        .env("PATH", "");
+    let (status, output) = exec.capture().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("ci::nix") && said.contains("install Nix"),
+        "{said}"
+    );
 }
 
 /// What a shell sets, from inside it.

@@ -1,0 +1,440 @@
+//! `cargo xtask deps` and what `train` does with it, on the built binary: killed
+//! at any moment, eight at once, from any folder, on wrong input.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use cairn_base::Exec;
+
+use super::fixture::{Repo, World, flip};
+use super::outcome;
+
+/// The built program in a checkout, whatever the user's environment says.
+fn xtask(world: &World, words: &[&str]) -> Exec {
+    let mut exec = Exec::new(env!("CARGO_BIN_EXE_xtask"))
+        .args(words)
+        .cwd(world.checkout())
+        .env("CAIRN_THIRDPARTY_DIR", world.path("cache"))
+        .env("HOME", world.path("home"))
+        .env("USER", "me")
+        .env("NO_COLOR", "1");
+    for variable in [
+        "PRIMUS_THIRDPARTY_DIR",
+        "BACKEND_PATH",
+        "CAIRN_AUTO_SYNC",
+        "CAIRN_CONFIGS",
+    ] {
+        exec = exec.env_remove(variable);
+    }
+    exec
+}
+
+/// Runs it and wants this exit code; stdout and stderr.
+fn run(world: &World, words: &[&str], want: i32) -> (String, String) {
+    let (code, stdout, stderr) = outcome(&xtask(world, words));
+    assert_eq!(code, Some(want), "{words:?}\n{stdout}\n{stderr}");
+    (stdout, stderr)
+}
+
+const PATCH: &str = "Why: tests\nUpstream: none\nDrop-when: never\n\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# a\n+# patched\n";
+
+/// A checkout with one locked backend, patched, and an experiment that names it.
+fn locked() -> (World, Repo, String) {
+    let world = World::new();
+    let (repo, _) = world.usual("a");
+    for file in 0..300 {
+        repo.write(
+            &format!("many/{}/{file}.py", file % 7),
+            format!("print({file})\n").repeat(50),
+        );
+    }
+    let rev = repo.commit("many");
+    let dir = world.checkout().join("third_party/patches/a");
+    std::fs::create_dir_all(&dir).unwrap();
+    std::fs::write(dir.join("1.patch"), PATCH).unwrap();
+    let more =
+        "patches = [\"1.patch\"]\nframeworks = [\"f\"]\nbackend = \"f\"\npython = [\".\", \"src\"]";
+    world.manifest(&world.entry(&repo, &rev, more));
+    let experiment = "work_group: g\nuser_name: u\nexp_name: e\nworkspace: ./output\nmodules:\n  pre_trainer:\n    \
+        framework: f\n    config: m.yaml\n    model: m.yaml\n";
+    std::fs::write(world.checkout().join("e.yaml"), experiment).unwrap();
+    for kind in ["models", "modules"] {
+        let preset = world.checkout().join("configs").join(kind).join("f");
+        std::fs::create_dir_all(&preset).unwrap();
+        std::fs::write(preset.join("m.yaml"), "a: 1\n").unwrap();
+    }
+    std::fs::create_dir(world.path("home")).unwrap();
+    run(&world, &["deps", "lock", "--dir", "../lock-cache"], 0);
+    (world, repo, rev)
+}
+
+/// The tree in the cache, by its stable link.
+fn tree(world: &World) -> PathBuf {
+    world.path("cache/a").canonicalize().unwrap()
+}
+
+fn start(world: &World) -> Child {
+    let mut command: Command = xtask(world, &["deps", "sync"]).command();
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// How many names are in an unfinished tree; `None` when there is none.
+fn unfinished(world: &World) -> Option<usize> {
+    fn count(dir: &Path) -> usize {
+        let Ok(entries) = std::fs::read_dir(dir) else {
+            return 0;
+        };
+        let below = entries.flatten().map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => 1 + count(&entry.path()),
+            _ => 1,
+        });
+        below.sum()
+    }
+    let name = world.partials("cache").into_iter().next()?;
+    Some(count(&world.path("cache").join(name)))
+}
+
+/// What can be seen is complete: the link leads to a tree, and the tree is as locked.
+fn assert_nothing_partial(world: &World, when: &str) {
+    for name in world.visible("cache") {
+        let path = world.path("cache").join(&name);
+        assert!(path.exists(), "{when}: {name} leads nowhere");
+        let project = cairn_deps::Project::read(&world.checkout()).unwrap();
+        let locked = project.lock.get("a").unwrap();
+        let hash = cairn_deps::nar::hash_path(&path.canonicalize().unwrap()).unwrap();
+        assert_eq!(hash, locked.tree_hash, "{when}: {name}");
+    }
+}
+
+const KILLS: u64 = 50;
+const INSIDE_AT_LEAST: u64 = 10;
+
+#[test]
+fn fifty_kills_leave_nothing_that_looks_finished() {
+    let seed = match std::env::var("CAIRN_TEST_SEED") {
+        Ok(text) => text.parse().unwrap(),
+        Err(_) => RandomState::new().hash_one(std::process::id()),
+    };
+    println!("seed {seed} (CAIRN_TEST_SEED={seed} repeats it)");
+    let mut state = seed;
+    let mut draw = |bound: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    let (world, _, _) = locked();
+    let (mut inside, mut killed, mut fetching) = (0, 0, 0);
+    for kill in 0..KILLS {
+        // Each sync has everything before it: now and then the objects too.
+        if !world.visible("cache").is_empty() || kill % 5 == 0 {
+            empty(&world.path("cache"));
+        }
+        let mut child = start(&world);
+        // Every third is killed after some turns of waiting, the others inside a tree
+        // that holds this many names, up to more than there are.
+        let goal = draw(330) as usize;
+        let turns = draw(20_000);
+        let mut turn = 0;
+        let over = loop {
+            if child.try_wait().unwrap().is_some() {
+                break true;
+            }
+            turn += 1;
+            let reached = if kill % 3 == 0 {
+                turn > turns
+            } else {
+                unfinished(&world).is_some_and(|names| names >= goal)
+            };
+            if reached {
+                break false;
+            }
+            std::hint::spin_loop();
+        };
+        if !over {
+            child.kill().unwrap();
+        }
+        let status = child.wait().unwrap();
+        if status.signal() == Some(9) {
+            killed += 1;
+            if unfinished(&world).is_some() {
+                inside += 1;
+            } else {
+                fetching += 1;
+            }
+        }
+        assert_nothing_partial(&world, &format!("after kill {kill}"));
+    }
+    println!(
+        "{killed} killed: {inside} inside a checkout, a patch or a rename, {fetching} before or after"
+    );
+    assert!(
+        inside >= INSIDE_AT_LEAST,
+        "only {inside} kills fell inside a tree"
+    );
+    run(&world, &["deps", "sync"], 0);
+    assert_nothing_partial(&world, "at the end");
+    assert_eq!(world.partials("cache"), [""; 0]);
+    run(&world, &["deps", "verify"], 0);
+}
+
+/// Removes what a cache holds.
+fn empty(dir: &Path) {
+    drop(Exec::new("chmod").args(["-R", "u+w"]).arg(dir).output());
+    if dir.exists() {
+        std::fs::remove_dir_all(dir).unwrap();
+    }
+}
+
+#[test]
+fn eight_syncs_at_once_make_one_tree() {
+    let (world, _, _) = locked();
+    let children: Vec<Child> = (0..8).map(|_| start(&world)).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(world.visible("cache").len(), 2);
+    assert_eq!(world.partials("cache"), [""; 0]);
+    assert_nothing_partial(&world, "after eight syncs");
+    let (stdout, _) = run(&world, &["deps", "sync"], 0);
+    assert!(stdout.contains("fresh"), "{stdout}");
+}
+
+#[test]
+fn a_changed_tree_is_named_by_verify_and_refused_by_train() {
+    use std::os::unix::fs::PermissionsExt;
+    type Change = fn(&Path);
+    let table: [(&str, Change); 3] = [
+        ("many/3/3.py has other content", |tree| {
+            flip(&tree.join("many/3/3.py"))
+        }),
+        ("run.sh is no longer executable", |tree| {
+            std::fs::set_permissions(tree.join("run.sh"), std::fs::Permissions::from_mode(0o444))
+                .unwrap();
+        }),
+        ("many/0/new was added", |tree| {
+            super::fixture::open_up(&tree.join("many/0"));
+            std::fs::write(tree.join("many/0/new"), "").unwrap();
+        }),
+    ];
+    let (world, _, _) = locked();
+    let train: &[&str] = &["train", "--exp", "e.yaml"];
+    for (want, change) in table {
+        run(&world, &["deps", "sync"], 0);
+        run(&world, &["deps", "verify"], 0);
+        change(&tree(&world));
+        let (_, stderr) = run(&world, &["deps", "verify"], 1);
+        assert!(stderr.contains(want), "{want}:\n{stderr}");
+        let (_, stderr) = run(&world, train, 1);
+        assert!(
+            stderr.contains(want) && stderr.contains("--allow-dirty"),
+            "{want}:\n{stderr}"
+        );
+        assert!(!world.checkout().join("output").exists());
+        // Wanted as it is, it goes into the record.
+        let (_, stderr) = run(&world, &[train, &["--allow-dirty"]].concat(), 2);
+        assert!(stderr.contains("cannot be run here yet"), "{stderr}");
+        let record = world.checkout().join("output/g/u/e/third_party.json");
+        let record: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+        assert_eq!(
+            (&record["allow_dirty"], &record["entries"][0]["dirty"]),
+            (&true.into(), &true.into())
+        );
+        std::fs::remove_dir_all(world.checkout().join("output")).unwrap();
+    }
+}
+
+#[test]
+fn train_fetches_only_when_asked_and_records_the_proof() {
+    let (world, _, rev) = locked();
+    let train: &[&str] = &["train", "--exp", "e.yaml"];
+    let (_, stderr) = run(&world, train, 1);
+    assert!(
+        stderr.contains("deps sync a") && stderr.contains("--yes"),
+        "{stderr}"
+    );
+    let (stdout, _) = run(&world, &[train, &["--dry-run"]].concat(), 0);
+    assert!(stdout.contains("would be fetched"), "{stdout}");
+    assert!(!world.path("cache").exists());
+    let (code, _, stderr) = outcome(&xtask(&world, train).env("CAIRN_AUTO_SYNC", "1"));
+    assert_eq!(code, Some(2), "{stderr}");
+    let (fingerprint, _) = run(&world, &["deps", "fingerprint"], 0);
+    let record = world.checkout().join("output/g/u/e/third_party.json");
+    let record: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+    assert_eq!(record["fingerprint"], fingerprint.trim());
+    assert_eq!(record["entries"][0]["rev"], rev.as_str());
+    let (stdout, _) = run(&world, &[train, &["--dry-run"]].concat(), 0);
+    assert!(
+        stdout.contains(fingerprint.trim()) && stdout.contains("cache"),
+        "{stdout}"
+    );
+    // A tree of one's own counts more, and is held to the same lock.
+    empty(&world.path("own"));
+    let copied = Exec::new("cp")
+        .arg("-r")
+        .arg(tree(&world))
+        .arg(world.path("own"))
+        .output();
+    copied.unwrap();
+    let own = [train, &["--dry-run", "--backend_path", "../own"]].concat();
+    let (stdout, _) = run(&world, &own, 0);
+    assert!(
+        stdout.contains("--backend_path") && stdout.contains(fingerprint.trim()),
+        "{stdout}"
+    );
+    flip(&world.path("own/run.sh"));
+    run(&world, &own, 1);
+}
+
+#[test]
+fn every_command_works_from_any_folder_and_in_json() {
+    let (world, _, _) = locked();
+    run(&world, &["deps", "sync"], 0);
+    let below = world.checkout().join("third_party/patches/a");
+    let table: &[&[&str]] = &[
+        &["deps", "sync"],
+        &["deps", "sync", "--dry-run"],
+        &["deps", "lock"],
+        &["deps", "status"],
+        &["deps", "verify"],
+        &["deps", "path", "f"],
+        &["deps", "path", "a", "--why"],
+        &["deps", "fingerprint"],
+        &["deps", "pythonpath", "f"],
+        &["deps", "sbom"],
+        &["deps", "sbom", "--standard", "cyclonedx"],
+        &["deps", "gc", "--dry-run"],
+        &["deps", "bundle", "-o", "b.tar"],
+        &["deps", "import", "b.tar"],
+    ];
+    for words in table {
+        let (code, stdout, stderr) = outcome(&xtask(&world, words).cwd(&below));
+        assert_eq!(code, Some(0), "{words:?}\n{stderr}");
+        let json = xtask(&world, &[*words, &["--format", "json"]].concat()).cwd(&below);
+        let (code, json, stderr) = outcome(&json);
+        assert_eq!(code, Some(0), "{words:?}\n{stderr}");
+        let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert!(answer.is_object(), "{words:?}: {stdout}");
+    }
+    let (stdout, _) = run(&world, &["deps", "pythonpath"], 0);
+    let root = tree(&world).display().to_string();
+    assert!(
+        stdout.trim().contains(":") && stdout.contains("/src"),
+        "{stdout} {root}"
+    );
+}
+
+#[test]
+fn wrong_input_is_told_with_the_next_step_and_leaves_a_usable_cache() {
+    let (world, repo, _) = locked();
+    let lock = world.checkout().join("third_party/third_party.lock");
+    let good = std::fs::read_to_string(&lock).unwrap();
+    let say = |words: &[&str], code: i32, want: &str| {
+        let (_, stderr) = run(&world, words, code);
+        assert!(
+            stderr.contains(want),
+            "{words:?} does not say {want:?}:\n{stderr}"
+        );
+        assert!(
+            stderr.contains("help: "),
+            "{words:?} has no next step:\n{stderr}"
+        );
+    };
+    say(
+        &["deps", "sync", "b"],
+        2,
+        "there is no third-party project `b`",
+    );
+    say(&["deps", "path", "a"], 1, "deps sync a");
+    say(&["deps", "verify"], 1, "nowhere on this machine");
+    say(&["deps", "import", "none.tar"], 2, "none.tar");
+    say(&["deps", "update", "a"], 2, "pinned to a revision");
+    say(
+        &["deps", "update", "a", "--rev", "abc"],
+        2,
+        "no full revision",
+    );
+    say(
+        &["deps", "add", "x", "ext::sh", "--branch", "m"],
+        2,
+        "would run a program",
+    );
+    say(
+        &["deps", "add", "x", "https://me:secret@h/x", "--branch", "m"],
+        2,
+        "credential helper",
+    );
+    say(
+        &["deps", "sync", "--mirror", "https://me:secret@"],
+        2,
+        "a mirror cannot be used",
+    );
+    std::fs::write(&lock, good.replace("version = 1", "version = 2")).unwrap();
+    say(&["deps", "sync"], 2, "version 2");
+    std::fs::write(&lock, format!("<<<<<<< ours\n{good}")).unwrap();
+    say(&["deps", "sync"], 2, "conflict marker");
+    std::fs::write(&lock, "# empty\nversion = 1\n").unwrap();
+    say(&["deps", "sync"], 1, "cargo xtask deps lock a");
+    run(&world, &["deps", "sync", "--exclude", "a"], 0);
+    std::fs::write(&lock, &good).unwrap();
+    // No git.
+    let no_git = xtask(&world, &["deps", "sync"]).env("PATH", world.path("nothing"));
+    let (code, _, stderr) = outcome(&no_git);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("install git"), "{stderr}");
+    // A full disk, as a limit on the size of files, which is smaller than one of the
+    // tree's and larger than the pack's.
+    repo.write("zeros", vec![0u8; 4 << 20]);
+    let rev = repo.commit("zeros");
+    run(
+        &world,
+        &[
+            "deps",
+            "update",
+            "a",
+            "--rev",
+            &rev,
+            "--dir",
+            "../lock-cache",
+        ],
+        0,
+    );
+    let limited = Exec::new("bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 1000; exec \"$0\" deps sync"])
+        .arg(env!("CARGO_BIN_EXE_xtask"))
+        .cwd(world.checkout())
+        .env("CAIRN_THIRDPARTY_DIR", world.path("cache"));
+    let (code, _, stderr) = outcome(&limited);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(
+        stderr.contains("no space left") && stderr.contains("--dir DIR"),
+        "{stderr}"
+    );
+    assert_eq!(world.visible("cache"), [""; 0]);
+    // Credentials of a mirror stay out of every message.
+    let secret = [
+        "deps",
+        "sync",
+        "--mirror",
+        "https://me:s3cret@127.0.0.1:1/",
+        "--retries",
+        "0",
+    ];
+    let (stdout, stderr) = run(&world, &secret, 0);
+    assert!(!(stdout + &stderr).contains("s3cret"));
+    run(&world, &["deps", "verify"], 0);
+    // A checkout that somebody works in.
+    let own = world.checkout().join("third_party/a");
+    repo.clone_to(&own, &rev);
+    std::fs::write(own.join("README.md"), "# a, changed\n").unwrap();
+    say(&["deps", "verify"], 1, "README.md has other content");
+}
