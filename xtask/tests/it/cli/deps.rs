@@ -66,6 +66,14 @@ fn locked() -> (World, Repo, String) {
         std::fs::create_dir_all(&preset).unwrap();
         std::fs::write(preset.join("m.yaml"), "a: 1\n").unwrap();
     }
+    let platforms = world.checkout().join("configs/platforms");
+    std::fs::create_dir_all(&platforms).unwrap();
+    let platform = "configs/platforms/platform_azure.yaml";
+    std::fs::copy(
+        super::root().join(platform),
+        world.checkout().join(platform),
+    )
+    .unwrap();
     std::fs::create_dir(world.path("home")).unwrap();
     run(&world, &["deps", "lock", "--dir", "../lock-cache"], 0);
     (world, repo, rev)
