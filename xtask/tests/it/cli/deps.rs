@@ -221,7 +221,7 @@ fn a_changed_tree_is_named_by_verify_and_refused_by_train() {
     type Change = fn(&Path);
     let table: [(&str, Change); 3] = [
         ("many/3/3.py has other content", |tree| {
-            flip(&tree.join("many/3/3.py"))
+            flip(&tree.join("many/3/3.py"));
         }),
         ("run.sh is no longer executable", |tree| {
             std::fs::set_permissions(tree.join("run.sh"), std::fs::Permissions::from_mode(0o444))
