@@ -66,6 +66,14 @@ fn locked() -> (World, Repo, String) {
         std::fs::create_dir_all(&preset).unwrap();
         std::fs::write(preset.join("m.yaml"), "a: 1\n").unwrap();
     }
+    let platforms = world.checkout().join("configs/platforms");
+    std::fs::create_dir_all(&platforms).unwrap();
+    let platform = "configs/platforms/platform_azure.yaml";
+    std::fs::copy(
+        super::root().join(platform),
+        world.checkout().join(platform),
+    )
+    .unwrap();
     std::fs::create_dir(world.path("home")).unwrap();
     run(&world, &["deps", "lock", "--dir", "../lock-cache"], 0);
     (world, repo, rev)
@@ -213,7 +221,7 @@ fn a_changed_tree_is_named_by_verify_and_refused_by_train() {
     type Change = fn(&Path);
     let table: [(&str, Change); 3] = [
         ("many/3/3.py has other content", |tree| {
-            flip(&tree.join("many/3/3.py"))
+            flip(&tree.join("many/3/3.py"));
         }),
         ("run.sh is no longer executable", |tree| {
             std::fs::set_permissions(tree.join("run.sh"), std::fs::Permissions::from_mode(0o444))
@@ -335,7 +343,7 @@ fn every_command_works_from_any_folder_and_in_json() {
 
 #[test]
 fn wrong_input_is_told_with_the_next_step_and_leaves_a_usable_cache() {
-    let (world, repo, _) = locked();
+    let (world, repo, rev) = locked();
     let lock = world.checkout().join("third_party/third_party.lock");
     let good = std::fs::read_to_string(&lock).unwrap();
     let say = |words: &[&str], code: i32, want: &str| {
@@ -386,6 +394,17 @@ fn wrong_input_is_told_with_the_next_step_and_leaves_a_usable_cache() {
     say(&["deps", "sync"], 1, "cargo xtask deps lock a");
     run(&world, &["deps", "sync", "--exclude", "a"], 0);
     std::fs::write(&lock, &good).unwrap();
+    run(&world, &["deps", "sync"], 0);
+    // A checkout that somebody works in.
+    let own = world.checkout().join("third_party/a");
+    repo.clone_to(&own, &rev);
+    std::fs::write(own.join("README.md"), "# a, changed\n").unwrap();
+    say(&["deps", "verify"], 1, "README.md has other content");
+}
+
+#[test]
+fn a_machine_that_lacks_something_is_told_so_and_keeps_a_usable_cache() {
+    let (world, repo, _) = locked();
     // No git.
     let no_git = xtask(&world, &["deps", "sync"]).env("PATH", world.path("nothing"));
     let (code, _, stderr) = outcome(&no_git);
@@ -432,9 +451,4 @@ fn wrong_input_is_told_with_the_next_step_and_leaves_a_usable_cache() {
     let (stdout, stderr) = run(&world, &secret, 0);
     assert!(!(stdout + &stderr).contains("s3cret"));
     run(&world, &["deps", "verify"], 0);
-    // A checkout that somebody works in.
-    let own = world.checkout().join("third_party/a");
-    repo.clone_to(&own, &rev);
-    std::fs::write(own.join("README.md"), "# a, changed\n").unwrap();
-    say(&["deps", "verify"], 1, "README.md has other content");
 }
