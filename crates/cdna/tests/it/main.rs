@@ -2,4 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod decode;
+mod faults;
+mod kernels;
 mod matrix;
+mod support;
