@@ -80,3 +80,99 @@ fn idioms_read_as_llvm_reads_them() {
         }
     }
 }
+
+/// Every operation with random operands; words after it that LLVM takes for
+/// something else are told by the markers between.
+fn random_words(arch: Arch, rounds: u64) -> Vec<Vec<u8>> {
+    let stream = cairn_formats::Philox::new(42).stream(rounds, 0);
+    let mut element = 0;
+    let mut next = || {
+        element += 1;
+        stream.bits(element)
+    };
+    let mut list = Vec::new();
+    for info in isa::OPERATIONS {
+        for round in 0..rounds {
+            let code = u32::from(info.code);
+            let random = next();
+            let (low, clear) = match info.family {
+                isa::Family::Sop2 => (0b10 << 30 | code << 23, 0x007f_ffff),
+                isa::Family::Sopk => (0b1011 << 28 | code << 23, 0x007f_ffff),
+                isa::Family::Sop1 => (0b1_0111_1101 << 23 | code << 8, 0x007f_00ff),
+                isa::Family::Sopc => (0b1_0111_1110 << 23 | code << 16, 0x0000_ffff),
+                isa::Family::Sopp => (0b1_0111_1111 << 23 | code << 16, 0x0000_ffff),
+                isa::Family::Smem => (0b11_0000 << 26 | code << 18, 0x0003_ffff),
+                isa::Family::Vop2 if round % 2 == 0 => (code << 25, 0x01ff_ffff),
+                isa::Family::Vop2 => (0b11_0100 << 26 | (code + 0x100) << 16, 0x0000_ffff),
+                isa::Family::Vop1 if round % 2 == 0 => (0b11_1111 << 25 | code << 9, 0x01fe_01ff),
+                isa::Family::Vop1 => (0b11_0100 << 26 | (code + 0x140) << 16, 0x0000_ffff),
+                isa::Family::Vopc if round % 2 == 0 => (0b11_1110 << 25, 0x01ff_ffff),
+                isa::Family::Vopc => (0b11_0100 << 26, 0x00ff_ffff),
+                isa::Family::Vop3 => (0b11_0100 << 26 | code << 16, 0x0000_ffff),
+                isa::Family::Vop3p => (0b1_1010_0111 << 23 | code << 16, 0x0000_ffff),
+                isa::Family::Ds => (0b11_0110 << 26 | code << 17, 0x0200_ffff),
+                isa::Family::Vmem | isa::Family::Global => {
+                    (0b11_0111 << 26 | code << 18 | 2 << 14, 0x0203_1fff)
+                }
+                isa::Family::Mubuf => (0b11_1000 << 26 | code << 18, 0x0002_f000),
+            };
+            let first = low | random & clear;
+            let words = [first, next(), next(), next()];
+            let bytes: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+            if let Ok(inst) = isa::decode(&bytes, arch) {
+                list.push(bytes[..usize::from(inst.size)].to_vec());
+            }
+        }
+    }
+    list
+}
+
+#[test]
+fn random_encodings_read_as_llvm_reads_them() {
+    if !has_compiler() {
+        return;
+    }
+    for arch in [Arch::Gfx942, Arch::Gfx950] {
+        let list = random_words(arch, 8);
+        let mut text = String::new();
+        for bytes in &list {
+            let hex: Vec<_> = bytes.iter().map(|byte| format!("{byte:#04x}")).collect();
+            text.push_str(&hex.join(" "));
+            // s_nop 0x1234: a marker.
+            text.push_str("\n0x34 0x12 0x80 0xbf\n");
+        }
+        let (_, output) = Exec::new("llvm-mc-22")
+            .args(["-triple=amdgcn", "--disassemble"])
+            .arg(format!("-mcpu={}", arch.name()))
+            .stdin(text)
+            .capture()
+            .unwrap();
+        let text = output.text();
+        let groups: Vec<_> = text.split("s_nop 4660").collect();
+        assert!(groups.len() > list.len(), "{} of {}", groups.len(), list.len());
+        let (mut compared, mut wrong) = (0, Vec::new());
+        for (bytes, group) in list.iter().zip(&groups) {
+            let lines = group.lines().map(str::trim);
+            let lines: Vec<_> = lines.filter(|line| !line.is_empty() && !line.starts_with('.')).collect();
+            let inst = isa::decode(bytes, arch).unwrap();
+            match lines.as_slice() {
+                // Encodings that LLVM refuses have operands no assembler writes.
+                [] => {}
+                [line] => {
+                    compared += 1;
+                    let line = line.split("//").next().unwrap_or_default();
+                    let line = line.split(';').next().unwrap_or_default().trim();
+                    if inst.to_string() != line {
+                        wrong.push(format!("{line}\n  here: {inst}"));
+                    }
+                }
+                more => wrong.push(format!("{more:?}\n  here: {inst}")),
+            }
+        }
+        wrong.sort();
+        let first = |text: &String| text.split_whitespace().next().unwrap_or_default().to_owned();
+        wrong.dedup_by_key(|text| first(text));
+        assert!(compared > 3000, "{compared}");
+        assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
+    }
+}

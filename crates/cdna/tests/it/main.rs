@@ -4,6 +4,7 @@
 
 mod decode;
 mod faults;
+mod foreign;
 mod kernels;
 mod matrix;
 mod support;

@@ -640,7 +640,7 @@ fn write_dpp(list: &mut List<'_, '_>, dpp: Dpp) -> fmt::Result {
         dpp.row_mask, dpp.bank_mask
     )?;
     if dpp.bound_ctrl {
-        list.f.write_str(" bound_ctrl:0")?;
+        list.f.write_str(" bound_ctrl:1")?;
     }
     Ok(())
 }
