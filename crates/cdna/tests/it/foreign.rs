@@ -7,7 +7,16 @@ use crate::support::{Args, Device, assert_clean, random_floats, root, snr};
 
 fn object(name: &str, arch: &str) -> Device {
     let path = root().join(format!("tests/golden/triton/{name}.{arch}.hsaco"));
-    Device::new(&std::fs::read(path).unwrap())
+    let mut device = Device::new(&std::fs::read(path).unwrap());
+    // Triton asks for LDS when it starts a kernel.
+    device.dynamic_lds = match (name, arch) {
+        ("gemm", "gfx942") => 4096,
+        ("gemm", _) => 16384,
+        ("attention", "gfx942") => 8192,
+        ("attention", _) => 20480,
+        _ => 16,
+    };
+    device
 }
 
 fn options(seed: u64) -> Options {

@@ -46,6 +46,7 @@ pub(crate) fn compile_test(name: &str, arch: &str) -> Vec<u8> {
 pub(crate) struct Device {
     pub(crate) memory: Memory,
     pub(crate) loaded: Loaded,
+    pub(crate) dynamic_lds: u32,
 }
 
 /// Arguments of a kernel, laid out one after the other.
@@ -72,7 +73,7 @@ impl Device {
     pub(crate) fn new(bytes: &[u8]) -> Self {
         let mut memory = Memory::new(1 << 30, 7);
         let loaded = Loaded::new(bytes, &mut memory).unwrap();
-        Self { memory, loaded }
+        Self { memory, loaded, dynamic_lds: 0 }
     }
 
     pub(crate) fn floats(&mut self, values: &[f32], name: &str) -> u64 {
@@ -102,7 +103,7 @@ impl Device {
             program: &program,
             grid,
             workgroup,
-            dynamic_lds: 0,
+            dynamic_lds: self.dynamic_lds,
             arguments: &args.0,
         };
         launch.run(&mut self.memory, options).unwrap()
