@@ -7,6 +7,7 @@ pub mod code_object;
 pub mod descriptor;
 mod elf;
 pub mod error;
+pub mod isa;
 pub mod metadata;
 mod msgpack;
 

@@ -5,7 +5,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 use super::Fault;
 
 /// The level of each crate; see docs/architecture.md.
-const LEVELS: [(&str, u8); 13] = [
+const LEVELS: [(&str, u8); 14] = [
     ("cairn-base", 0),
     ("cairn-codeobj", 0),
     ("cairn-formats", 0),
@@ -16,6 +16,7 @@ const LEVELS: [(&str, u8); 13] = [
     ("cairn-launch", 2),
     ("cairn-nn", 2),
     ("cairn-tensor", 2),
+    ("cairn-cdna", 3),
     ("cairn-train", 5),
     ("cairn-serve", 5),
     ("xtask", 6),

@@ -10,7 +10,15 @@ const MAX_LINES: usize = 1000;
 const LONG_TABLES: [&str; 0] = [];
 
 /// Where `unsafe` may stand: path prefixes, with the reason.
-const UNSAFE_PLACES: [(&str, &str); 5] = [
+const UNSAFE_PLACES: [(&str, &str); 7] = [
+    (
+        "crates/cdna/src/matrix/simd.rs",
+        "functions compiled for instructions the host has",
+    ),
+    (
+        "crates/cdna/src/valu/level.rs",
+        "functions compiled for instructions the host has",
+    ),
     ("crates/tensor/src/buffer.rs", "the arena's aligned memory"),
     ("crates/tensor/src/cpu/", "SIMD and tile kernels"),
     ("crates/tensor/src/program/arena.rs", "the executor's arena"),
