@@ -20,7 +20,7 @@
 // computes: 256 lanes x 16 bytes of the gradients of gate and up from that of out
 // tiles:    1024 elements f32, 2048 elements bf16
 // lds:      none
-// limit:    workgroup 256, vgprs 72, sgprs 32, lds 0
+// limit:    workgroup 256, vgprs 72, sgprs 48, lds 0
 //
 // kernels:  cast_f32_bf16, cast_bf16_f32
 // computes: 256 lanes x 4 elements of out = in, rounded to nearest even
@@ -54,6 +54,7 @@ DEVICE void binary(const T* a, const T* b, T* out, u64 count) {
     u64 at = first_element(N);
     if (at + N <= count) {
         Packed x = *(const Packed*)(a + at), y = *(const Packed*)(b + at), z;
+#pragma unroll
         for (u32 i = 0; i < N; ++i) {
             z[i] = (T)Op::of((f32)x[i], (f32)y[i]);
         }
@@ -81,6 +82,7 @@ DEVICE void swiglu_backward(const T* gradient, const T* gate, const T* up, T* of
     if (at + N <= count) {
         Packed d = *(const Packed*)(gradient + at), g = *(const Packed*)(gate + at), u = *(const Packed*)(up + at);
         Packed dg, du;
+#pragma unroll
         for (u32 i = 0; i < N; ++i) {
             T one, other;
             swiglu_gradient<T>((f32)d[i], (f32)g[i], (f32)u[i], one, other);

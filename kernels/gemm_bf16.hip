@@ -17,106 +17,113 @@
 // a fragment are neighbours, and so are the rows or pieces that are written.
 DEVICE u32 unit_of(u32 row, u32 piece) { return row / 2 * 8 + ((row % 2 * 4 + piece) ^ (row / 2 % 8)); }
 
+template <Along ALONG>
+struct PiecesOf;
+
 // Where k is contiguous: two pieces of 8 k, four lanes to a row.
-struct PiecesAlongK {
+template <>
+struct PiecesOf<Along::K> {
     typedef u32x4 Packed;
     static constexpr Along ALONG = Along::K;
     static constexpr u32 COUNT = 2, WIDTH = 8, DEPTH = 32, UNITS = SIDE * DEPTH / 8;
 
-    static MEMBER u32 row(u32 piece) { return piece * (LANES / 4) + lane_of_workgroup() / 4; }
+    u32 first_row = lane_of_workgroup() / 4;
+    u32 first_k = lane_of_workgroup() % 4 * 8;
+    SHARED_SPACE u32x4* place;
 
-    static MEMBER u32 k(u32) { return lane_of_workgroup() % 4 * 8; }
+    MEMBER explicit PiecesOf(SHARED_SPACE u32x4* lds) : place(lds + unit_of(first_row, first_k / 8)) { keep(place); }
 
-    static MEMBER void store(u32x4* lds, const Packed (&values)[COUNT]) {
-        u32x4* at = lds + unit_of(row(0), k(0) / 8);
+    MEMBER u32 row(u32 piece) const { return first_row + piece * (LANES / 4); }
+
+    MEMBER u32 k(u32) const { return first_k; }
+
+    MEMBER void store(u32 start, const Packed (&values)[COUNT]) const {
         for (u32 piece = 0; piece < COUNT; ++piece) {
-            at[piece * (LANES / 4) * 4] = values[piece];
+            place[start + piece * (LANES / 4) * 4] = values[piece];
         }
     }
 };
 
-// Where rows are contiguous: 4 k of 4 rows, which the lane transposes.
-struct PiecesAlongRows {
+// Where rows are contiguous: 4 k of 4 rows, which the lane transposes. Of a
+// wave's lanes, 16 have neighbouring rows and 4 neighbouring k, in an order in
+// which sixteen lanes that follow each other write to all banks.
+template <>
+struct PiecesOf<Along::Rows> {
     typedef u32x2 Packed;
     static constexpr Along ALONG = Along::Rows;
     static constexpr u32 COUNT = 4, WIDTH = 4, DEPTH = 32, UNITS = SIDE * DEPTH / 8;
 
-    // Of a wave's lanes, 16 have neighbouring rows and 4 neighbouring k, in
-    // an order in which sixteen lanes that follow each other write to all banks.
-    static MEMBER u32 row(u32) {
-        u32 lane = lane_of_wave();
-        return (wave_of_workgroup() % 4 * 16 + lane / 16 * 4 + lane % 4) * 4;
+    u32 first_row;
+    u32 first_k;
+    SHARED_SPACE u32x2* places[4];
+
+    MEMBER explicit PiecesOf(SHARED_SPACE u32x4* lds) {
+        u32 lane = lane_of_wave(), wave = wave_of_workgroup();
+        first_row = (wave % 4 * 16 + lane / 16 * 4 + lane % 4) * 4;
+        first_k = wave / 4 * 16 + lane / 4 % 4 * 4;
+        for (u32 i = 0; i < 4; ++i) {
+            places[i] = (SHARED_SPACE u32x2*)(lds + unit_of(first_row + i, first_k / 8)) + first_k / 4 % 2;
+            keep(places[i]);
+        }
     }
 
-    static MEMBER u32 first_k() { return wave_of_workgroup() / 4 * 16 + lane_of_wave() / 4 % 4 * 4; }
+    MEMBER u32 row(u32) const { return first_row; }
 
-    static MEMBER u32 k(u32 piece) { return first_k() + piece; }
+    MEMBER u32 k(u32 piece) const { return first_k + piece; }
 
-    static MEMBER void store(u32x4* lds, const Packed (&values)[COUNT]) {
+    MEMBER void store(u32 start, const Packed (&values)[COUNT]) const {
         constexpr u32 LOW = 0x05040100, HIGH = 0x07060302;
-        u32 half = first_k() / 4 % 2;
         for (u32 i = 0; i < 4; ++i) {
             u32 take = i % 2 == 0 ? LOW : HIGH;
             u32x2 column = {__builtin_amdgcn_perm(values[1][i / 2], values[0][i / 2], take),
                             __builtin_amdgcn_perm(values[3][i / 2], values[2][i / 2], take)};
-            ((u32x2*)(lds + unit_of(row(0) + i, first_k() / 8)))[half] = column;
+            places[i][2 * start] = column;
         }
     }
 };
 
-template <Along ALONG>
-struct ShapeFor;
+// What a wave reads of a stage: BLOCKS times 32 rows by 16 k. 16 bytes are the
+// operands of two instructions: lanes 0 to 31 have k 0 to 7 of 16 and the
+// others 8 to 15. Each instruction takes half of both, for A and B alike, so
+// every product is there once.
+template <u32 BLOCKS>
+struct FragmentsOf {
+    SHARED_SPACE u32x4* places[2];
 
-template <>
-struct ShapeFor<Along::K> {
-    typedef PiecesAlongK type;
+    MEMBER FragmentsOf(SHARED_SPACE u32x4* lds, u32 row) {
+        u32 lane = lane_of_wave();
+        for (u32 group = 0; group < 2; ++group) {
+            places[group] = lds + row * 4 + unit_of(lane % BLOCK, lane / BLOCK + 2 * group);
+            keep(places[group]);
+        }
+    }
+
+    MEMBER u32x4 read(u32 start, u32 block, u32 group) const { return places[group][start + block * BLOCK * 4]; }
 };
 
-template <>
-struct ShapeFor<Along::Rows> {
-    typedef PiecesAlongRows type;
-};
-
-// 16 bytes are the operands of two instructions: lanes 0 to 31 have k 0 to 7
-// of 16 and the others 8 to 15. Each instruction takes half of both, for A and
-// B alike, so every product is there once.
 struct Cdna3 {
-    static constexpr u32 DEPTH = 32, UNITS = PiecesAlongK::UNITS;
+    typedef u32x4 Fragment;
+    static constexpr u32 DEPTH = 32, STEPS = DEPTH / 16, UNITS = PiecesOf<Along::K>::UNITS;
 
     template <Along ALONG>
-    using Shape = typename ShapeFor<ALONG>::type;
+    using Pieces = PiecesOf<ALONG>;
 
-    static MEMBER u32x4 fragment(const u32x4* lds, u32 row, u32 group) {
-        u32 lane = lane_of_wave();
-        return lds[row * 4 + unit_of(lane % BLOCK, lane / BLOCK + 2 * group)];
-    }
+    // Both kinds of operands lie in LDS alike.
+    template <Along, u32 BLOCKS>
+    using Fragments = FragmentsOf<BLOCKS>;
 
     static MEMBER i16x4 half_of(u32x4 fragment, u32 half) {
         u32x2 part = {fragment[2 * half], fragment[2 * half + 1]};
         return __builtin_bit_cast(i16x4, part);
     }
 
-    template <typename Left, typename Right>
-    static MEMBER void multiply(const u32x4* left_lds, const u32x4* right_lds, u32 buffer, Sums& sums) {
-        const u32x4* left = left_lds + buffer * UNITS;
-        const u32x4* right = right_lds + buffer * UNITS;
-#pragma unroll
-        for (u32 group = 0; group < DEPTH / 16; ++group) {
-            u32x4 a[BLOCK_ROWS], b[BLOCK_COLUMNS];
-            for (u32 i = 0; i < BLOCK_ROWS; ++i) {
-                a[i] = fragment(left, row_of_wave() + i * BLOCK, group);
-            }
+    static MEMBER void multiply(const Fragment (&a)[2], const Fragment (&b)[BLOCK_COLUMNS],
+                                f32x16 (&first)[BLOCK_COLUMNS], f32x16 (&second)[BLOCK_COLUMNS]) {
+        for (u32 half = 0; half < 2; ++half) {
             for (u32 j = 0; j < BLOCK_COLUMNS; ++j) {
-                b[j] = fragment(right, column_of_wave() + j * BLOCK, group);
-            }
-#pragma unroll
-            for (u32 half = 0; half < 2; ++half) {
-                for (u32 i = 0; i < BLOCK_ROWS; ++i) {
-                    for (u32 j = 0; j < BLOCK_COLUMNS; ++j) {
-                        sums.blocks[i][j] = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(
-                            half_of(b[j], half), half_of(a[i], half), sums.blocks[i][j], 0, 0, 0);
-                    }
-                }
+                i16x4 column = half_of(b[j], half);
+                first[j] = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(column, half_of(a[0], half), first[j], 0, 0, 0);
+                second[j] = __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(column, half_of(a[1], half), second[j], 0, 0, 0);
             }
         }
     }

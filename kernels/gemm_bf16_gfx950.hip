@@ -12,104 +12,126 @@
 // limit:    workgroup 512, vgprs 256, sgprs 96, lds 131072
 #include "gemm_bf16.h"
 
+template <Along ALONG>
+struct PiecesOf;
+
+// What a wave reads of a stage: BLOCKS times 32 rows by 16 k, of which lanes 0
+// to 31 have the first 8.
+template <Along ALONG, u32 BLOCKS>
+struct FragmentsOf;
+
+DEVICE u32 unit_of(u32 row, u32 piece) { return row * 8 + (piece ^ (row % 8) ^ (row / 8 % 2)); }
+
 // Where k is contiguous: four pieces of 8 k, eight lanes to a row.
-struct PiecesAlongK {
+template <>
+struct PiecesOf<Along::K> {
     typedef u32x4 Packed;
     static constexpr Along ALONG = Along::K;
     static constexpr u32 COUNT = 4, WIDTH = 8, DEPTH = 64, UNITS = SIDE * DEPTH / 8;
 
-    static MEMBER u32 unit_of(u32 row, u32 piece) { return row * 8 + (piece ^ (row % 8) ^ (row / 8 % 2)); }
+    u32 first_row = lane_of_workgroup() / 8;
+    u32 first_k = lane_of_workgroup() % 8 * 8;
+    SHARED_SPACE u32x4* place;
 
-    static MEMBER u32 row(u32 piece) { return piece * (LANES / 8) + lane_of_workgroup() / 8; }
+    MEMBER explicit PiecesOf(SHARED_SPACE u32x4* lds) : place(lds + unit_of(first_row, first_k / 8)) { keep(place); }
 
-    static MEMBER u32 k(u32) { return lane_of_workgroup() % 8 * 8; }
+    MEMBER u32 row(u32 piece) const { return first_row + piece * (LANES / 8); }
 
-    static MEMBER void store(u32x4* lds, const Packed (&values)[COUNT]) {
-        u32x4* at = lds + unit_of(row(0), k(0) / 8);
+    MEMBER u32 k(u32) const { return first_k; }
+
+    MEMBER void store(u32 start, const Packed (&values)[COUNT]) const {
         for (u32 piece = 0; piece < COUNT; ++piece) {
-            at[piece * LANES] = values[piece];
+            place[start + piece * LANES] = values[piece];
         }
-    }
-
-    // 32 rows from `row` on by 16 k: lanes 0 to 31 have the first 8 of these.
-    static MEMBER bf16x8 fragment(const u32x4* lds, u32 row, u32 block, u32 step) {
-        u32 lane = lane_of_wave();
-        u32 at = unit_of(lane % BLOCK, lane / BLOCK + 2 * step);
-        return __builtin_bit_cast(bf16x8, lds[(row + block * BLOCK) * 8 + at]);
     }
 };
 
+template <u32 BLOCKS>
+struct FragmentsOf<Along::K, BLOCKS> {
+    SHARED_SPACE u32x4* places[4];
+
+    MEMBER FragmentsOf(SHARED_SPACE u32x4* lds, u32 row) {
+        u32 lane = lane_of_wave();
+        for (u32 step = 0; step < 4; ++step) {
+            places[step] = lds + row * 8 + unit_of(lane % BLOCK, lane / BLOCK + 2 * step);
+            keep(places[step]);
+        }
+    }
+
+    MEMBER bf16x8 read(u32 start, u32 block, u32 step) const {
+        return __builtin_bit_cast(bf16x8, places[step][start + block * BLOCK * 8]);
+    }
+};
+
+// Which 16 rows of a k lie in which 32 bytes.
+DEVICE u32 place_of(u32 rows, u32 k) { return rows ^ (k % 4) ^ (k % 2 * 4); }
+
 // Where rows are contiguous: four pieces of 8 rows, 32 lanes to a k.
-struct PiecesAlongRows {
+template <>
+struct PiecesOf<Along::Rows> {
     typedef u32x4 Packed;
     static constexpr Along ALONG = Along::Rows;
     static constexpr u32 COUNT = 4, WIDTH = 8, DEPTH = 64, UNITS = SIDE * DEPTH / 8;
 
-    static MEMBER u32 row(u32) { return lane_of_workgroup() % 32 * 8; }
+    u32 first_row = lane_of_workgroup() % 32 * 8;
+    u32 first_k = lane_of_workgroup() / 32;
+    SHARED_SPACE u32x4* place;
 
-    static MEMBER u32 k(u32 piece) { return piece * (LANES / 32) + lane_of_workgroup() / 32; }
+    MEMBER explicit PiecesOf(SHARED_SPACE u32x4* lds)
+        : place(lds + first_k * 32 + place_of(first_row / 16, first_k) * 2 + first_row / 8 % 2) {
+        keep(place);
+    }
 
-    // Which 16 rows of a k lie in which 32 bytes.
-    static MEMBER u32 place_of(u32 rows, u32 k) { return rows ^ (k % 4) ^ (k % 2 * 4); }
+    MEMBER u32 row(u32) const { return first_row; }
 
-    static MEMBER void store(u32x4* lds, const Packed (&values)[COUNT]) {
-        u32x4* at = lds + k(0) * 32 + place_of(row(0) / 16, k(0)) * 2 + row(0) / 8 % 2;
+    MEMBER u32 k(u32 piece) const { return first_k + piece * (LANES / 32); }
+
+    MEMBER void store(u32 start, const Packed (&values)[COUNT]) const {
         for (u32 piece = 0; piece < COUNT; ++piece) {
-            at[piece * LANES] = values[piece];
+            place[start + piece * LANES] = values[piece];
+        }
+    }
+};
+
+// A read gives each of 16 lanes 4 k of its row, when lane i of them names 4
+// rows of k i / 4.
+template <u32 BLOCKS>
+struct FragmentsOf<Along::Rows, BLOCKS> {
+    SHARED_SPACE bf16x4* places[BLOCKS];
+
+    MEMBER FragmentsOf(SHARED_SPACE u32x4* lds, u32 row) {
+        u32 lane = lane_of_wave();
+        u32 k = lane % 16 / 4;
+        for (u32 block = 0; block < BLOCKS; ++block) {
+            u32 place = place_of((row + block * BLOCK) / 16 + lane / 16 % 2, k);
+            places[block] = (SHARED_SPACE bf16x4*)lds + (lane / BLOCK * 8 + k) * 64 + place * 4 + lane % 4;
+            keep(places[block]);
         }
     }
 
-    // As above. A read gives each of 16 lanes 4 k of its row, when lane i of
-    // them names 4 rows of k i / 4.
-    static MEMBER bf16x8 fragment(const u32x4* lds, u32 row, u32 block, u32 step) {
-        u32 lane = lane_of_wave();
-        u32 k = lane % 16 / 4;
-        u32 place = place_of((row + block * BLOCK) / 16 + lane / 16 % 2, k);
-        u32 at = (lane / BLOCK * 8 + k) * 64 + place * 4 + lane % 4;
-        typedef SHARED_SPACE bf16x4 Source;
-        Source* from = (Source*)(bf16x4*)lds + at + step * 16 * 64;
+    MEMBER bf16x8 read(u32 start, u32 block, u32 step) const {
+        SHARED_SPACE bf16x4* from = places[block] + 2 * start + step * 16 * 64;
         bf16x4 low = __builtin_amdgcn_ds_read_tr16_b64_v4bf16(from);
         bf16x4 high = __builtin_amdgcn_ds_read_tr16_b64_v4bf16(from + 4 * 64);
         return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
     }
 };
 
-template <Along ALONG>
-struct ShapeFor;
-
-template <>
-struct ShapeFor<Along::K> {
-    typedef PiecesAlongK type;
-};
-
-template <>
-struct ShapeFor<Along::Rows> {
-    typedef PiecesAlongRows type;
-};
-
 struct Cdna4 {
-    static constexpr u32 DEPTH = 64, UNITS = PiecesAlongK::UNITS;
+    typedef bf16x8 Fragment;
+    static constexpr u32 DEPTH = 64, STEPS = DEPTH / 16, UNITS = PiecesOf<Along::K>::UNITS;
 
     template <Along ALONG>
-    using Shape = typename ShapeFor<ALONG>::type;
+    using Pieces = PiecesOf<ALONG>;
 
-    template <typename Left, typename Right>
-    static MEMBER void multiply(const u32x4* left_lds, const u32x4* right_lds, u32 buffer, Sums& sums) {
-#pragma unroll
-        for (u32 step = 0; step < DEPTH / 16; ++step) {
-            bf16x8 a[BLOCK_ROWS], b[BLOCK_COLUMNS];
-            for (u32 i = 0; i < BLOCK_ROWS; ++i) {
-                a[i] = Left::fragment(left_lds + buffer * UNITS, row_of_wave(), i, step);
-            }
-            for (u32 j = 0; j < BLOCK_COLUMNS; ++j) {
-                b[j] = Right::fragment(right_lds + buffer * UNITS, column_of_wave(), j, step);
-            }
-            for (u32 i = 0; i < BLOCK_ROWS; ++i) {
-                for (u32 j = 0; j < BLOCK_COLUMNS; ++j) {
-                    sums.blocks[i][j] =
-                        __builtin_amdgcn_mfma_f32_32x32x16_bf16(b[j], a[i], sums.blocks[i][j], 0, 0, 0);
-                }
-            }
+    template <Along ALONG, u32 BLOCKS>
+    using Fragments = FragmentsOf<ALONG, BLOCKS>;
+
+    static MEMBER void multiply(const Fragment (&a)[2], const Fragment (&b)[BLOCK_COLUMNS],
+                                f32x16 (&first)[BLOCK_COLUMNS], f32x16 (&second)[BLOCK_COLUMNS]) {
+        for (u32 j = 0; j < BLOCK_COLUMNS; ++j) {
+            first[j] = __builtin_amdgcn_mfma_f32_32x32x16_bf16(b[j], a[0], first[j], 0, 0, 0);
+            second[j] = __builtin_amdgcn_mfma_f32_32x32x16_bf16(b[j], a[1], second[j], 0, 0, 0);
         }
     }
 };

@@ -16,7 +16,7 @@
 //           ceil(rows / 32) workgroups
 // tiles:    32 rows; first a row per wave, then 256 columns at a time
 // lds:      [0, 128) rstd of each row, [128, 256) the row's factor of x
-// limit:    workgroup 256, vgprs 48, sgprs 64, lds 256
+// limit:    workgroup 256, vgprs 48, sgprs 96, lds 256
 //
 // kernels:  rmsnorm_backward_weight_f32, rmsnorm_backward_weight_bf16
 // computes: 256 columns of the gradient of the weight from all bands; ceil(columns / 256) workgroups

@@ -198,7 +198,8 @@ def triton_object(directory, arch, form, tile, warps, stages):
     path = os.path.join(directory, f"triton_{arch}_{form}_{stages}.hsaco")
     with open(path, "wb") as file:
         file.write(compiled.asm["hsaco"])
-    return path
+    # Triton's LDS is sized at launch, so the code object does not tell.
+    return path, compiled.metadata.shared
 
 
 def arguments():
@@ -222,11 +223,13 @@ def main():
         for form in ("nn", "nt", "tn"):
             name = f"gemm_bf16_{form}"
             ours_path = os.path.join(args.kernels, arch, manifest["kernels"][name]["object"])
-            theirs_path = triton_object(directory, arch, form, (256, 256, depth), 8, args.stages)
+            theirs_path, theirs_lds = triton_object(directory, arch, form, (256, 256, depth), 8, args.stages)
             both = {}
             for program, path, kernel in (("cairn", ours_path, name), ("triton", theirs_path, "matmul")):
-                code = instructions(args.objdump, path, kernel)
-                both[program] = summary(code, needs_of(args.readobj, path, kernel), arch)
+                needs = needs_of(args.readobj, path, kernel)
+                if program == "triton":
+                    needs["lds"] += theirs_lds
+                both[program] = summary(instructions(args.objdump, path, kernel), needs, arch)
                 print(json.dumps({"arch": arch, "form": form, "program": program, **both[program]}))
             ours, theirs = both["cairn"], both["triton"]
             ratio = ours["flops_per_instruction"] / theirs["flops_per_instruction"]

@@ -26,6 +26,7 @@ typedef VECTOR(bf16, 8) bf16x8;
 #define DEVICE static inline __attribute__((device, always_inline))
 #define MEMBER inline __attribute__((device, always_inline))
 #define SHARED __attribute__((shared))
+#define GLOBAL_SPACE __attribute__((address_space(1)))
 #define SHARED_SPACE __attribute__((address_space(3)))
 
 // An entry point with workgroups of exactly this many lanes.
@@ -41,6 +42,15 @@ DEVICE u32 lane_of_wave() { return lane_of_workgroup() % WAVE; }
 DEVICE u32 wave_of_workgroup() { return __builtin_amdgcn_readfirstlane(lane_of_workgroup() / WAVE); }
 
 DEVICE u32 workgroup() { return __builtin_amdgcn_workgroup_id_x(); }
+
+// Values from here on are in registers as they are: the compiler neither makes
+// them again nor folds what they were made of into later addresses.
+DEVICE void keep(u32& value) { __asm__("" : "+v"(value)); }
+
+template <typename T>
+DEVICE void keep(SHARED_SPACE T*& value) {
+    __asm__("" : "+v"(value));
+}
 
 // All lanes of the workgroup arrive, and what they wrote to LDS is seen by all.
 DEVICE void barrier() {

@@ -38,59 +38,62 @@ DEVICE u32 row_of_wave() { return wave_of_workgroup() / 4 * (BLOCK_ROWS * BLOCK)
 
 DEVICE u32 column_of_wave() { return wave_of_workgroup() % 4 * (BLOCK_COLUMNS * BLOCK); }
 
-// Brings stages of an operand from memory to registers and on to LDS. `Shape`
+// Brings stages of an operand from memory to registers and on to LDS. `Pieces`
 // tells which pieces of a stage a lane has: COUNT of them, WIDTH elements
-// each, which are neighbours in memory.
-template <typename Shape, bool VECTORS>
+// each, which are neighbours in memory. All addresses are made once.
+template <typename Pieces, bool VECTORS>
 struct Loader {
-    typedef typename Shape::Packed Packed;
-    static constexpr bool ALONG_K = Shape::ALONG == Along::K;
+    typedef typename Pieces::Packed Packed;
+    static constexpr bool ALONG_K = Pieces::ALONG == Along::K;
 
+    Pieces pieces;
     Matrix matrix;
-    const bf16* next;
+    const GLOBAL_SPACE bf16* next;
     u32 left;
-    Packed values[Shape::COUNT];
+    u32 offsets[Pieces::COUNT];
+    Packed values[Pieces::COUNT];
 
-    MEMBER explicit Loader(const Matrix& operand)
-        : matrix(operand),
-          next(operand.data + (ALONG_K ? (u64)operand.first * operand.stride : operand.first)),
-          left(operand.depth) {}
-
-    // Rows behind the last one are read as the last ones: what they give is
-    // not stored.
-    MEMBER u32 row(u32 piece) const {
-        u32 last = matrix.rows - (ALONG_K ? 1 : Shape::WIDTH) - matrix.first;
-        return smaller(Shape::row(piece), last);
+    MEMBER Loader(u32x4* lds, const Matrix& operand)
+        : pieces((SHARED_SPACE u32x4*)lds),
+          matrix(operand),
+          next((const GLOBAL_SPACE bf16*)operand.data +
+               (ALONG_K ? (u64)operand.first * operand.stride : operand.first)),
+          left(operand.depth) {
+        // Rows behind the last one are read as the last ones: what they give
+        // is not stored.
+        u32 last = matrix.rows - (ALONG_K ? 1 : Pieces::WIDTH) - matrix.first;
+        for (u32 piece = 0; piece < Pieces::COUNT; ++piece) {
+            u32 row = smaller(pieces.row(piece), last), k = pieces.k(piece);
+            offsets[piece] = 2 * (ALONG_K ? row * matrix.stride + k : k * matrix.stride + row);
+        }
     }
 
-    MEMBER u32 byte_offset(u32 piece) const {
-        u32 k = Shape::k(piece);
-        return 2 * (ALONG_K ? row(piece) * matrix.stride + k : k * matrix.stride + row(piece));
-    }
-
-    MEMBER const Packed* address(u32 offset) const { return (const Packed*)((const u8*)next + offset); }
+    MEMBER Packed at(u32 offset) const { return *(const GLOBAL_SPACE Packed*)((const GLOBAL_SPACE u8*)next + offset); }
 
     MEMBER void advance() {
-        next += ALONG_K ? Shape::DEPTH : (u64)Shape::DEPTH * matrix.stride;
-        left -= smaller(left, Shape::DEPTH);
+        next += ALONG_K ? Pieces::DEPTH : (u64)Pieces::DEPTH * matrix.stride;
+        left -= smaller(left, Pieces::DEPTH);
     }
 
-    // A stage that is wholly inside the matrix.
+    // A stage that is wholly inside the matrix. The base stays a scalar, to
+    // which each lane adds 32 bits: left alone, the compiler keeps a full
+    // address of each piece in each lane.
     MEMBER void load_whole() {
-#pragma unroll
-        for (u32 piece = 0; piece < Shape::COUNT; ++piece) {
-            values[piece] = *address(byte_offset(piece));
+        __asm__("" : "+s"(next));
+        for (u32 piece = 0; piece < Pieces::COUNT; ++piece) {
+            u32 offset = offsets[piece];
+            keep(offset);
+            values[piece] = at(offset);
         }
         advance();
     }
 
     // A stage that may end early: zeros follow.
     MEMBER void load() {
-#pragma unroll
-        for (u32 piece = 0; piece < Shape::COUNT; ++piece) {
+        for (u32 piece = 0; piece < Pieces::COUNT; ++piece) {
             if (VECTORS) {
-                bool inside = Shape::k(piece) < left;
-                Packed value = *address(inside ? byte_offset(piece) : 0);
+                bool inside = pieces.k(piece) < left;
+                Packed value = at(inside ? offsets[piece] : 0);
                 values[piece] = inside ? value : Packed{};
             } else {
                 values[piece] = elements(piece);
@@ -102,12 +105,11 @@ struct Loader {
     // A piece of a matrix whose rows do not begin at multiples of a piece.
     MEMBER Packed elements(u32 piece) const {
         union {
-            bf16 elements[Shape::WIDTH];
+            bf16 elements[Pieces::WIDTH];
             Packed packed;
         } result;
-        u32 row = Shape::row(piece), k = Shape::k(piece);
-#pragma unroll
-        for (u32 i = 0; i < Shape::WIDTH; ++i) {
+        u32 row = pieces.row(piece), k = pieces.k(piece);
+        for (u32 i = 0; i < Pieces::WIDTH; ++i) {
             u32 at_row = row + (ALONG_K ? 0 : i), at_k = k + (ALONG_K ? i : 0);
             bool inside = at_k < left && matrix.first + at_row < matrix.rows;
             u64 at = ALONG_K ? (u64)at_row * matrix.stride + at_k : (u64)at_k * matrix.stride + at_row;
@@ -116,29 +118,58 @@ struct Loader {
         return result.packed;
     }
 
-    MEMBER void store(u32x4* lds, u32 buffer) const { Shape::store(lds + buffer * Shape::UNITS, values); }
+    MEMBER void store(u32 buffer) const { pieces.store(buffer * Pieces::UNITS, values); }
 };
 
 // True when an operand can be read a piece at a time.
-template <typename Shape>
+template <typename Pieces>
 DEVICE bool fits_vectors(const Matrix& matrix) {
-    u32 length = Shape::ALONG == Along::K ? matrix.depth : matrix.rows;
-    return (length | matrix.stride) % Shape::WIDTH == 0 && (u64)matrix.data % (2 * Shape::WIDTH) == 0;
+    u32 length = Pieces::ALONG == Along::K ? matrix.depth : matrix.rows;
+    return (length | matrix.stride) % Pieces::WIDTH == 0 && (u64)matrix.data % (2 * Pieces::WIDTH) == 0;
+}
+
+// Adds a stage that is in LDS to the sums, in turns of a step for half of the
+// rows. What a turn needs is read while the turn before it is multiplied, and
+// no earlier: there are registers for two turns.
+template <typename Machine, typename Rows, typename Columns>
+DEVICE void add_stage(const Rows& rows, const Columns& columns, u32 buffer, Sums& sums) {
+    constexpr u32 TURNS = 2 * Machine::STEPS, HALF = BLOCK_ROWS / 2;
+    u32 start = buffer * Machine::UNITS;
+    typename Machine::Fragment a[2][HALF], b[2][BLOCK_COLUMNS];
+#pragma unroll
+    for (u32 turn = 0; turn <= TURNS; ++turn) {
+        u32 step = turn / 2;
+        if (turn < TURNS) {
+            for (u32 j = 0; turn % 2 == 0 && j < BLOCK_COLUMNS; ++j) {
+                b[step % 2][j] = columns.read(start, j, step);
+            }
+            for (u32 i = 0; i < HALF; ++i) {
+                a[turn % 2][i] = rows.read(start, turn % 2 * HALF + i, step);
+            }
+            __builtin_amdgcn_sched_barrier(0);
+        }
+        if (turn > 0) {
+            u32 last = turn - 1;
+            Machine::multiply(a[last % 2], b[last / 2 % 2], sums.blocks[last % 2 * HALF], sums.blocks[last % 2 * HALF + 1]);
+        }
+    }
 }
 
 // Adds all stages to the sums. `Machine` has the LDS layout of both operands
-// and `multiply`, which adds a stage that is in LDS.
+// and the matrix instruction.
 template <typename Machine, Along LEFT, Along RIGHT, bool VECTORS>
-DEVICE void add_stages(u32x4* left_lds, u32x4* right_lds, const Matrix& a, const Matrix& b, Sums& sums) {
-    typedef typename Machine::template Shape<LEFT> LeftShape;
-    typedef typename Machine::template Shape<RIGHT> RightShape;
-    Loader<LeftShape, VECTORS> left(a);
-    Loader<RightShape, VECTORS> right(b);
+DEVICE void add_stages(u32x4* lds, const Matrix& a, const Matrix& b, Sums& sums) {
+    u32x4* right_lds = lds + 2 * Machine::UNITS;
+    Loader<typename Machine::template Pieces<LEFT>, VECTORS> left(lds, a);
+    Loader<typename Machine::template Pieces<RIGHT>, VECTORS> right(right_lds, b);
+    typename Machine::template Fragments<LEFT, BLOCK_ROWS> rows((SHARED_SPACE u32x4*)lds, row_of_wave());
+    typename Machine::template Fragments<RIGHT, BLOCK_COLUMNS> columns((SHARED_SPACE u32x4*)right_lds,
+                                                                       column_of_wave());
     u32 stages = ceil_div(a.depth, Machine::DEPTH), whole = a.depth / Machine::DEPTH;
     left.load();
     right.load();
-    left.store(left_lds, 0);
-    right.store(right_lds, 0);
+    left.store(0);
+    right.store(0);
     if (stages > 1) {
         left.load();
         right.load();
@@ -149,12 +180,18 @@ DEVICE void add_stages(u32x4* left_lds, u32x4* right_lds, const Matrix& a, const
     while (VECTORS && stage + 3 < whole) {
 #pragma unroll
         for (u32 buffer = 0; buffer < 2; ++buffer) {
-            left.store(left_lds, 1 - buffer);
-            right.store(right_lds, 1 - buffer);
+            left.store(1 - buffer);
+            right.store(1 - buffer);
+            // The registers that were stored are loaded again. Loads are under
+            // way before anything is multiplied, and what they bring is not
+            // looked at before the next stage.
+            __builtin_amdgcn_sched_barrier(0);
             left.load_whole();
             right.load_whole();
-            Machine::template multiply<LeftShape, RightShape>(left_lds, right_lds, buffer, sums);
+            __builtin_amdgcn_sched_barrier(0);
+            add_stage<Machine>(rows, columns, buffer, sums);
             barrier();
+            __builtin_amdgcn_sched_barrier(0);
         }
         stage += 2;
     }
@@ -162,14 +199,14 @@ DEVICE void add_stages(u32x4* left_lds, u32x4* right_lds, const Matrix& a, const
     for (; stage < stages; ++stage) {
         u32 buffer = stage % 2;
         if (stage + 1 < stages) {
-            left.store(left_lds, 1 - buffer);
-            right.store(right_lds, 1 - buffer);
+            left.store(1 - buffer);
+            right.store(1 - buffer);
         }
         if (stage + 2 < stages) {
             left.load();
             right.load();
         }
-        Machine::template multiply<LeftShape, RightShape>(left_lds, right_lds, buffer, sums);
+        add_stage<Machine>(rows, columns, buffer, sums);
         barrier();
     }
 }
@@ -212,16 +249,15 @@ DEVICE void gemm(u32x4* lds, const bf16* a, const bf16* b, bf16* c, u32 m, u32 n
     Tile tile = tile_of_workgroup(ceil_div(m, SIDE), ceil_div(n, SIDE));
     Matrix left = {a, lda, tile.row * SIDE, m, k};
     Matrix right = {b, ldb, tile.column * SIDE, n, k};
-    u32x4* right_lds = lds + 2 * Machine::UNITS;
     Sums sums = {};
-    bool vectors = fits_vectors<typename Machine::template Shape<LEFT>>(left) &&
-                   fits_vectors<typename Machine::template Shape<RIGHT>>(right);
+    bool vectors = fits_vectors<typename Machine::template Pieces<LEFT>>(left) &&
+                   fits_vectors<typename Machine::template Pieces<RIGHT>>(right);
     if (k == 0) {
         // An empty sum: there is nothing to load.
     } else if (vectors) {
-        add_stages<Machine, LEFT, RIGHT, true>(lds, right_lds, left, right, sums);
+        add_stages<Machine, LEFT, RIGHT, true>(lds, left, right, sums);
     } else {
-        add_stages<Machine, LEFT, RIGHT, false>(lds, right_lds, left, right, sums);
+        add_stages<Machine, LEFT, RIGHT, false>(lds, left, right, sums);
     }
     store_sums(sums, c, tile, m, n, ldc);
 }

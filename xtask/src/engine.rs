@@ -21,11 +21,18 @@ struct Engine {
     commands: &'static [&'static str],
 }
 
-static ENGINES: &[Engine] = &[Engine {
-    package: "cairn-train",
-    binary: "cairn-train",
-    commands: &["train", "data", "ckpt", "report", "plan", "bench"],
-}];
+static ENGINES: &[Engine] = &[
+    Engine {
+        package: "cairn-train",
+        binary: "cairn-train",
+        commands: &["train", "data", "ckpt", "report", "plan", "bench"],
+    },
+    Engine {
+        package: "cairn-cdna",
+        binary: "cairn-sim",
+        commands: &["sim"],
+    },
+];
 
 /// How long a rebuild may take before a message says that it happens.
 const QUIET: Duration = Duration::from_secs(2);
@@ -172,6 +179,7 @@ mod tests {
         all.dedup();
         assert_eq!(all.len(), count);
         assert_eq!(engine_for("train").unwrap().binary, "cairn-train");
+        assert_eq!(engine_for("sim").unwrap().binary, "cairn-sim");
         assert!(engine_for("doctor").is_err());
     }
 }

@@ -17,6 +17,7 @@ mod experiment;
 mod kernels;
 mod plan;
 mod report;
+mod sim;
 mod table;
 mod test;
 mod tidy;
@@ -65,6 +66,7 @@ enum Command {
     Report(report::Args),
     Plan(plan::Args),
     Bench(bench::Args),
+    Sim(sim::Args),
     Kernels(kernels::Args),
     Test(test::Args),
     Tidy(tidy::Args),
@@ -84,6 +86,7 @@ impl Command {
             Self::Report(args) => report::run(args, context),
             Self::Plan(args) => plan::run(args, context),
             Self::Bench(args) => bench::run(args, context),
+            Self::Sim(args) => sim::run(args, context),
             Self::Kernels(args) => kernels::run(args, context),
             Self::Test(args) => test::run(args, context),
             Self::Tidy(args) => tidy::run(args, context),

@@ -74,6 +74,16 @@ impl Route {
     }
 }
 
+impl Route {
+    /// Operations of a matrix instruction; 0 for others.
+    pub(crate) fn matrix_flops(&self) -> u64 {
+        match self {
+            Self::Matrix(form) => form.flops(),
+            _ => 0,
+        }
+    }
+}
+
 /// Whether an instruction multiplies matrices.
 trait MatrixForm {
     fn matrix_form(&self) -> bool;

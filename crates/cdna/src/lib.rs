@@ -5,6 +5,7 @@
 //! kernel of it, [`Launch`] runs it over a grid and gives a [`Report`].
 
 pub mod check;
+pub mod command;
 pub mod counters;
 mod exec;
 mod float;
@@ -12,9 +13,12 @@ pub mod launch;
 mod lds;
 pub mod matrix;
 pub mod memory;
+pub mod model;
+pub mod profile;
 pub mod program;
 mod race;
 mod source;
+mod support;
 mod valu;
 mod wave;
 

@@ -181,6 +181,13 @@ impl Inst {
         }
     }
 
+    /// The truth table of `v_bitop3`, which takes the place of modifiers: bit
+    /// 4a + 2b + c is the result of bits a, b and c.
+    #[must_use]
+    pub fn truth_table(&self) -> u8 {
+        self.mods.omod << 6 | (self.mods.abs & 7) << 3 | self.mods.neg & 7
+    }
+
     /// The name without a suffix.
     #[must_use]
     pub fn base_name(&self) -> String {

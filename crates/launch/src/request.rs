@@ -64,6 +64,57 @@ pub enum Command {
     PlanEstimate(Box<PlanEstimate>),
     /// Measure speed.
     Bench(Box<Bench>),
+    /// Run a kernel on the simulator.
+    SimRun(Box<SimRun>),
+    /// Run it and write an annotated listing.
+    SimProfile(Box<SimProfile>),
+    /// List what the simulator does not execute.
+    SimUnsupported(SimUnsupported),
+}
+
+/// Arguments of [`Command::SimRun`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SimRun {
+    /// The code object.
+    pub object: PathBuf,
+    /// The kernel; may be left out where there is only one.
+    pub kernel: Option<String>,
+    /// Workgroups in x, y and z.
+    pub grid: [u32; 3],
+    /// Work-items of a workgroup in x, y and z.
+    pub workgroup: [u32; 3],
+    /// LDS beside what the kernel declares.
+    pub dynamic_lds: u32,
+    /// The arguments, in order, as the simulator reads them.
+    pub arguments: Vec<String>,
+    /// Which faults are looked for: `default`, `all` or `none`.
+    pub checks: String,
+    /// Matrix instructions accumulate in f32 instead of exactly.
+    pub fast: bool,
+    /// Order of workgroups and waves, and what is in registers at first.
+    pub seed: u64,
+    /// Runs, each with the next seed; all must give the same bits.
+    pub repeats: u32,
+    /// Most instructions of a wave.
+    pub budget: u64,
+}
+
+/// Arguments of [`Command::SimProfile`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SimProfile {
+    /// What to run.
+    pub run: SimRun,
+    /// Where to write the listing as text.
+    pub text: Option<PathBuf>,
+    /// Where to write it as HTML.
+    pub html: Option<PathBuf>,
+}
+
+/// Arguments of [`Command::SimUnsupported`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SimUnsupported {
+    /// The architecture.
+    pub arch: String,
 }
 
 /// An experiment in the forms the engine needs.

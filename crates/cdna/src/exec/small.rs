@@ -22,7 +22,7 @@ pub(super) fn is_supported(inst: &Inst) -> bool {
         Op::V_CVT_F32_FP8 | Op::V_CVT_F32_BF8 | Op::V_CVT_PK_F32_FP8 | Op::V_CVT_PK_F32_BF8 => {
             inst.mods.op_sel == 0 && inst.mods.abs == 0 && inst.mods.neg == 0
         }
-        Op::V_BITOP3_B32 => inst.sdwa.is_none(),
+        Op::V_BITOP3_B32 | Op::V_BITOP3_B16 => true,
         Op::V_CVT_PK_FP8_F32
         | Op::V_CVT_PK_BF8_F32
         | Op::V_CVT_SR_FP8_F32
@@ -39,7 +39,7 @@ pub(super) fn is_supported(inst: &Inst) -> bool {
 }
 
 const fn bitop(op: Op) -> bool {
-    matches!(op, Op::V_BITOP3_B32)
+    matches!(op, Op::V_BITOP3_B32 | Op::V_BITOP3_B16)
 }
 
 /// `v_prng_b32`: the next random word.
@@ -301,12 +301,22 @@ fn other(
     let wide16 = |x: u32| from_f16(x).to_bits();
     let wide_bf = |x: u32| x << 16;
     match op {
-        Op::V_BITOP3_B32 => {
+        Op::V_BITOP3_B32 | Op::V_BITOP3_B16 => {
             let table = u32::from(mods.omod) << 6 | u32::from(mods.abs & 7) << 3 | u32::from(mods.neg & 7);
-            out[0] = (0..8).filter(|row| table >> row & 1 != 0).fold(0, |bits, row| {
+            let half = op == Op::V_BITOP3_B16;
+            let raw = |at: usize| {
+                let high = half && sel >> at & 1 != 0;
+                raw(at) >> (16 * u32::from(high))
+            };
+            let bits = (0..8).filter(|row| table >> row & 1 != 0).fold(0, |bits, row| {
                 let pick = |at: u32| if row >> (2 - at) & 1 != 0 { raw(at as usize) } else { !raw(at as usize) };
                 bits | pick(0) & pick(1) & pick(2)
             });
+            if half {
+                put(out, (sel >> 3) * 16, 16, bits & 0xffff);
+            } else {
+                out[0] = bits;
+            }
         }
         Op::V_ASHR_PK_I8_I32 | Op::V_ASHR_PK_U8_I32 => {
             let (low, high) = if op == Op::V_ASHR_PK_I8_I32 { (-128, 127) } else { (0, 255) };

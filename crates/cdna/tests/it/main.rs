@@ -2,4 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod decode;
+mod faults;
+mod foreign;
+mod kernels;
 mod matrix;
+mod support;

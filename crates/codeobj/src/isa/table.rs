@@ -270,7 +270,7 @@ Vop3 {
     508 V_MED3_U16 "w:www"; 509 V_LSHL_ADD_U32 "i:iii"; 510 V_ADD_LSHL_U32 "i:iii";
     511 V_ADD3_U32 "i:iii"; 512 V_LSHL_OR_B32 "i:iii"; 513 V_AND_OR_B32 "i:iii"; 514 V_OR3_B32 "i:iii";
     515 V_MAD_F16 "h:hhh"; 516 V_MAD_U16 "w:www"; 517 V_MAD_I16 "w:www"; 518 V_FMA_F16 "h:hhh";
-    519 V_DIV_FIXUP_F16 "h:hhh"; 520 V_LSHL_ADD_U64 "l:lil"; 563 V_BITOP3_B16 "w:www" [N];
+    519 V_DIV_FIXUP_F16 "h:hhh"; 520 V_LSHL_ADD_U64 "l:lil"; 563 V_BITOP3_B16 "w:www" [NR];
     564 V_BITOP3_B32 "i:iii" [N]; 565 V_CVT_SCALEF32_PK_FP8_F32 "i:fff" [NR];
     566 V_CVT_SCALEF32_PK_BF8_F32 "i:fff" [NR]; 567 V_CVT_SCALEF32_SR_FP8_F32 "i:fif" [NR];
     568 V_CVT_SCALEF32_SR_BF8_F32 "i:fif" [NR]; 569 V_CVT_SCALEF32_PK_F32_FP8 "x:if" [N];

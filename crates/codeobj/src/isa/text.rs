@@ -220,6 +220,9 @@ fn sopp(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
                 _ => list.push(format!("sendmsg({}, {}, {})", imm & 15, imm >> 4 & 7, imm >> 8 & 3)),
             }
         }
+        Op::S_NOP | Op::S_SETHALT | Op::S_SLEEP | Op::S_SETPRIO | Op::S_TRAP if imm > 64 => {
+            list.push(format!("{imm:#x}"))
+        }
         _ => list.push(imm),
     }
 }
@@ -522,6 +525,10 @@ fn matrix(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
     Ok(())
 }
 
+const fn is_bitop(op: Op) -> bool {
+    matches!(op, Op::V_BITOP3_B16 | Op::V_BITOP3_B32)
+}
+
 fn bit_list(bits: u8, count: usize) -> String {
     let items: Vec<_> = (0..count).map(|at| (bits >> at & 1).to_string()).collect();
     format!("[{}]", items.join(","))
@@ -531,7 +538,7 @@ fn bit_list(bits: u8, count: usize) -> String {
 fn modified(inst: &Inst, at: usize) -> String {
     let count = inst.source_kind(at).map_or(1, Kind::dwords);
     let mut text = literal_or(inst, inst.src[at], count);
-    if inst.format == Format::Vop3p {
+    if inst.format == Format::Vop3p || is_bitop(inst.op) {
         return text;
     }
     if inst.sdwa.is_some_and(|sdwa| at < 2 && sdwa.sext[at]) {
@@ -565,6 +572,14 @@ fn vector(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
     if let Some(sdwa) = inst.sdwa {
         write_scaling(list, inst)?;
         return write_sdwa(list, inst, sdwa);
+    }
+    if is_bitop(inst.op) {
+        write!(list.f, " bitop3:{:#x}", inst.truth_table())?;
+        if inst.mods.op_sel != 0 {
+            let bits = inst.mods.op_sel;
+            write!(list.f, " op_sel:{}", bit_list(bits, 4))?;
+        }
+        return Ok(());
     }
     if inst.format == Format::Vop3p {
         write_packed(list, inst)?;
@@ -640,7 +655,7 @@ fn write_dpp(list: &mut List<'_, '_>, dpp: Dpp) -> fmt::Result {
         dpp.row_mask, dpp.bank_mask
     )?;
     if dpp.bound_ctrl {
-        list.f.write_str(" bound_ctrl:0")?;
+        list.f.write_str(" bound_ctrl:1")?;
     }
     Ok(())
 }
@@ -650,7 +665,11 @@ fn write_sdwa(list: &mut List<'_, '_>, inst: &Inst, sdwa: Sdwa) -> fmt::Result {
         "BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD", "",
     ];
     let part = |sel: u8| PARTS[usize::from(sel & 7)];
-    if inst.format != Format::Vopc {
+    let fp8 = matches!(
+        inst.op,
+        Op::V_CVT_F32_FP8 | Op::V_CVT_F32_BF8 | Op::V_CVT_PK_F32_FP8 | Op::V_CVT_PK_F32_BF8
+    );
+    if inst.format != Format::Vopc && !fp8 {
         let unused = ["UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE", ""];
         write!(
             list.f,
