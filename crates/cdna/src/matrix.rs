@@ -21,6 +21,7 @@ mod plain;
 mod rules;
 mod run;
 mod simd;
+mod vector;
 
 pub use forms::{Accumulator, Arch, Element, Form, Kind};
 pub use layout::{InputLayout, OutputLayout, Place};
