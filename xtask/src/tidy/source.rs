@@ -10,10 +10,14 @@ const MAX_LINES: usize = 1000;
 const LONG_TABLES: [&str; 0] = [];
 
 /// Where `unsafe` may stand: path prefixes, with the reason.
-const UNSAFE_PLACES: [(&str, &str); 8] = [
+const UNSAFE_PLACES: [(&str, &str); 9] = [
     (
         "crates/cdna/src/matrix/simd.rs",
         "calls of functions compiled for an instruction set",
+    ),
+    (
+        "crates/cdna/src/matrix/vector.rs",
+        "lanes of AVX-512 and AVX2",
     ),
     ("crates/hip-sys/", "HIP's C interface"),
     ("crates/rccl-sys/", "RCCL's C interface"),

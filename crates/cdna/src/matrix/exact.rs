@@ -29,8 +29,8 @@ const SUSPECT: i32 = 126;
 /// The quiet NaN that every sum without a value becomes.
 pub(super) const NAN: f32 = f32::from_bits(0x7fc0_0000);
 
-/// The factors of a row of D: a row of A, of which the elements along k are `stride` apart
-/// from `at` on, and for each the row of B it meets.
+/// The factors of rows of D: rows of A that follow each other. Their elements of one k are
+/// at `at` and the following, `stride` apart; `row` says which row of B each k meets.
 #[derive(Clone, Copy)]
 pub(super) struct Factors<'a> {
     pub(super) significand: &'a [i32],
@@ -41,13 +41,13 @@ pub(super) struct Factors<'a> {
 }
 
 impl Factors<'_> {
-    /// Significand, exponent and row of the `k`th factor.
+    /// Significands and exponents of the `k`th factors of `R` rows, and the row of B.
     #[inline(always)]
-    fn get(&self, k: usize) -> (i32, i32, usize) {
+    fn get<const R: usize>(&self, k: usize) -> (&[i32], &[i32], usize) {
         let at = self.at + k * self.stride;
         (
-            self.significand[at],
-            self.exponent[at],
+            &self.significand[at..][..R],
+            &self.exponent[at..][..R],
             usize::from(self.row[k]),
         )
     }
@@ -62,69 +62,86 @@ pub(super) struct Columns<'a> {
     pub(super) stride: usize,
 }
 
-/// Adds the products of a row of A to accumulators, group by group.
+/// Adds the products of `R` rows of A to accumulators, group by group.
 #[inline(always)]
-pub(super) fn row<V: Vector>(
+pub(super) fn rows<V: Vector, const R: usize>(
     v: V,
     rule: Rule,
     a: &Factors<'_>,
     b: &Columns<'_>,
-    mut acc: V::Float,
-) -> V::Float {
+    acc: &mut [V::Float; R],
+) {
     let (size, split) = match rule {
         Rule::Fused(size) => (size, false),
         Rule::Split(size) => (size, true),
-        Rule::Chain | Rule::Wrapping => return acc,
+        Rule::Chain | Rule::Wrapping => return,
     };
     let k = a.row.len();
     for start in (0..k).step_by(size) {
         let end = (start + size).min(k);
-        let (sum, exponent) = if split {
-            let even = cut_sum(v, a, b, start, end, 2);
-            merge(v, even, cut_sum(v, a, b, start + 1, end, 2))
+        let before = *acc;
+        let mut highest = v.int(0);
+        let even = cut_sum::<V, R>(v, a, b, start, end, if split { 2 } else { 1 });
+        let odd = if split {
+            cut_sum::<V, R>(v, a, b, start + 1, end, 2)
         } else {
-            let (sum, exponent) = cut_sum(v, a, b, start, end, 1);
-            (v.double_of_int(sum), exponent)
+            even
         };
-        let (joined, top) = join(v, sum, exponent, acc, split);
-        acc = if v.largest(top) < SUSPECT {
-            joined
-        } else {
-            let mut lanes = [0.0; MOST_LANES];
-            v.store_floats(acc, &mut lanes);
-            again(split, a, b, start..end, &mut lanes[..V::LANES]);
-            v.floats(&lanes)
-        };
+        for r in 0..R {
+            let (sum, exponent) = if split {
+                merge(v, even[r], odd[r])
+            } else {
+                (v.double_of_int(even[r].0), even[r].1)
+            };
+            let (joined, top) = join(v, sum, exponent, acc[r], split);
+            acc[r] = joined;
+            highest = v.max(highest, top);
+        }
+        if v.largest(highest) >= SUSPECT {
+            for r in 0..R {
+                let mut lanes = [0.0; MOST_LANES];
+                v.store_floats(before[r], &mut lanes);
+                let a = Factors { at: a.at + r, ..*a };
+                again(split, &a, b, start..end, &mut lanes[..V::LANES]);
+                acc[r] = v.floats(&lanes);
+            }
+        }
     }
-    acc
 }
 
-/// The sum of the products `start`, `start + step`, .. before `end`, and the largest
-/// exponent: the products are cut toward zero at 24 bits below it.
+/// For each row the sum of the products `start`, `start + step`, .. before `end`, and the
+/// largest exponent: the products are cut toward zero at 24 bits below it.
 #[inline(always)]
-fn cut_sum<V: Vector>(
+fn cut_sum<V: Vector, const R: usize>(
     v: V,
     a: &Factors<'_>,
     b: &Columns<'_>,
     start: usize,
     end: usize,
     step: usize,
-) -> (V::Int, V::Int) {
-    let mut largest = v.int(i32::MIN);
+) -> [(V::Int, V::Int); R] {
+    // Sum and largest exponent.
+    let mut out = [(v.int(0), v.int(i32::MIN)); R];
     for k in (start..end).step_by(step) {
-        let (_, own, row) = a.get(k);
+        let (_, own, row) = a.get::<R>(k);
         let exponent = v.ints(&b.exponent[b.at + row * b.stride..]);
-        largest = v.max(largest, v.add(v.int(own), exponent));
+        for r in 0..R {
+            out[r].1 = v.max(out[r].1, v.add(v.int(own[r]), exponent));
+        }
     }
-    let mut sum = v.int(0);
     for k in (start..end).step_by(step) {
-        let (factor, own, row) = a.get(k);
+        let (factor, own, row) = a.get::<R>(k);
         let at = b.at + row * b.stride;
-        let exponent = v.add(v.int(own), v.ints(&b.exponent[at..]));
-        let product = v.mul(v.int(factor << UP), v.ints(&b.significand[at..]));
-        sum = v.add(sum, v.cut(product, v.sub(largest, exponent)));
+        let exponent = v.ints(&b.exponent[at..]);
+        let significand = v.ints(&b.significand[at..]);
+        for r in 0..R {
+            let (sum, largest) = out[r];
+            let product = v.mul(v.int(factor[r] << UP), significand);
+            let down = v.sub(v.sub(largest, exponent), v.int(own[r]));
+            out[r].0 = v.add(sum, v.cut(product, down));
+        }
     }
-    (sum, largest)
+    out
 }
 
 /// The sum of two sums: aligned to the larger exponent, rounded down at 24 fraction bits.
@@ -170,10 +187,10 @@ fn again(split: bool, a: &Factors<'_>, b: &Columns<'_>, group: Range<usize>, acc
     for (j, acc) in acc.iter_mut().enumerate() {
         terms.clear();
         terms.extend(group.clone().map(|k| {
-            let (significand, exponent, row) = a.get(k);
+            let (significand, exponent, row) = a.get::<1>(k);
             let at = b.at + row * b.stride + j;
             Term {
-                a: (significand, exponent),
+                a: (significand[0], exponent[0]),
                 b: (b.significand[at], b.exponent[at]),
             }
         }));

@@ -48,19 +48,21 @@ pub(super) fn chain<V: Vector, const R: usize, const C: usize>(
     }
 }
 
-/// Adds the integer products of a row of A and a vector of columns of B to accumulators;
-/// sums wrap.
+/// Adds the integer products of `R` rows of A and a vector of columns of B to
+/// accumulators; sums wrap.
 #[inline(always)]
-pub(super) fn integers<V: Vector>(
+pub(super) fn integers<V: Vector, const R: usize>(
     v: V,
     a: Part<'_, i32>,
     row: &[u16],
     b: Part<'_, i32>,
-    mut acc: V::Int,
-) -> V::Int {
+    acc: &mut [V::Int; R],
+) {
     for (k, row) in row.iter().enumerate() {
+        let factors = &a.from(k)[..R];
         let columns = v.ints(b.from(usize::from(*row)));
-        acc = v.add(acc, v.mul(v.int(a.from(k)[0]), columns));
+        for r in 0..R {
+            acc[r] = v.add(acc[r], v.mul(v.int(factors[r]), columns));
+        }
     }
-    acc
 }

@@ -4,7 +4,8 @@ use std::array;
 
 use super::decode::{Fill, Plane, Reader, SPECIAL};
 use super::exact::{self, Columns, Factors};
-use super::forms::Kind;
+use super::f64_forms;
+use super::forms::{Accumulator, Kind};
 use super::layout::InputLayout;
 use super::plain::{self, Part};
 use super::rules::{self, Mode, Rule};
@@ -24,9 +25,12 @@ pub(super) struct Job<'a> {
     pub(super) d: &'a mut [Lanes],
 }
 
-/// Runs a job of any type but f64, sixteen columns at a time.
+/// Runs a job, sixteen columns at a time.
 #[inline(always)]
 pub(super) fn body<V: Vector>(v: V, job: &mut Job<'_>) {
+    if job.mfma.form.accumulator == Accumulator::F64 {
+        return f64_forms::run(job.mfma, job.sources, job.d);
+    }
     match job.mfma.form.n {
         // A and B of every form are as high and as wide as D.
         4 => with_columns::<_, 4, 1>(Any::<4>, job),
@@ -170,63 +174,108 @@ fn rows<V: Vector, const N: usize, const C: usize>(
                 registers,
                 lane: place.lane,
             };
-            if let (Fill::Values, None) = (fill, sparse) {
-                let a = part::<_, N>(&job.a.value, a_at + first);
-                let b = part::<_, N>(&job.b.value, b_at);
-                let mut acc = [[v.float(0.0); C]; 4];
-                for (line, acc) in acc.iter_mut().enumerate() {
-                    for (c, acc) in acc.iter_mut().enumerate() {
-                        *acc = lines.floats(v, line, c);
-                    }
-                }
-                plain::chain::<V, 4, C>(v, a, &IN_ORDER[..k], b, &mut acc);
-                for (line, acc) in acc.iter().enumerate() {
-                    for (c, acc) in acc.iter().enumerate() {
-                        lines.set_floats(v, line, c, *acc);
-                    }
-                }
+            let work = Work {
+                rule,
+                fill,
+                a: &*job.a,
+                a_at: a_at + first,
+                b: &*job.b,
+                b_at,
+                row: &IN_ORDER[..k],
+            };
+            let Some(index) = sparse else {
+                multiply::<V, 4, N, C>(v, &work, &mut lines);
                 continue;
-            }
+            };
             for line in 0..4 {
-                let indices = sparse.map(|index| chosen(mfma, &a_layout, index, first + line));
-                let row = &indices.as_ref().unwrap_or(&IN_ORDER)[..k];
-                let at = a_at + first + line;
-                for c in 0..C {
-                    let b_at = b_at + c * V::LANES;
-                    match fill {
-                        Fill::Integers => {
-                            let a = part::<_, N>(&job.a.significand, at);
-                            let b = part::<_, N>(&job.b.significand, b_at);
-                            let sum = plain::integers(v, a, row, b, lines.ints(v, line, c));
-                            lines.set_ints(v, line, c, sum);
-                        }
-                        Fill::Values => {
-                            let a = part::<_, N>(&job.a.value, at);
-                            let b = part::<_, N>(&job.b.value, b_at);
-                            let mut acc = [[lines.floats(v, line, c)]];
-                            plain::chain::<V, 1, 1>(v, a, row, b, &mut acc);
-                            lines.set_floats(v, line, c, acc[0][0]);
-                        }
-                        Fill::Parts => {
-                            let a = Factors {
-                                significand: &job.a.significand,
-                                exponent: &job.a.exponent,
-                                at,
-                                stride: N,
-                                row,
-                            };
-                            let b = Columns {
-                                significand: &job.b.significand,
-                                exponent: &job.b.exponent,
-                                at: b_at,
-                                stride: N,
-                            };
-                            let sum = exact::row(v, rule, &a, &b, lines.floats(v, line, c));
-                            lines.set_floats(v, line, c, sum);
-                        }
-                    }
-                }
+                let chosen = chosen(mfma, &a_layout, index, first + line);
+                let work = Work {
+                    a_at: a_at + first + line,
+                    row: &chosen[..k],
+                    ..work
+                };
+                let mut lines = Lines {
+                    registers: &mut lines.registers[line..],
+                    lane: place.lane,
+                };
+                multiply::<V, 1, N, C>(v, &work, &mut lines);
             }
+        }
+    }
+}
+
+/// Rows of A to multiply: where their elements of the first k are, and which rows of B they
+/// meet, of those that begin at `b_at`.
+struct Work<'a> {
+    rule: Rule,
+    fill: Fill,
+    a: &'a Plane,
+    a_at: usize,
+    b: &'a Plane,
+    b_at: usize,
+    row: &'a [u16],
+}
+
+/// Multiplies `R` rows of A with B and adds to as many lines of D.
+#[inline(always)]
+fn multiply<V: Vector, const R: usize, const N: usize, const C: usize>(
+    v: V,
+    work: &Work<'_>,
+    lines: &mut Lines<'_>,
+) {
+    let row = work.row;
+    if work.fill == Fill::Values {
+        let a = part::<_, N>(&work.a.value, work.a_at);
+        let b = part::<_, N>(&work.b.value, work.b_at);
+        let mut acc = [[v.float(0.0); C]; R];
+        for (r, acc) in acc.iter_mut().enumerate() {
+            for (c, acc) in acc.iter_mut().enumerate() {
+                *acc = lines.floats(v, r, c);
+            }
+        }
+        plain::chain(v, a, row, b, &mut acc);
+        for (r, acc) in acc.iter().enumerate() {
+            for (c, acc) in acc.iter().enumerate() {
+                lines.set_floats(v, r, c, *acc);
+            }
+        }
+        return;
+    }
+    for c in 0..C {
+        let b_at = work.b_at + c * V::LANES;
+        if work.fill == Fill::Integers {
+            let a = part::<_, N>(&work.a.significand, work.a_at);
+            let b = part::<_, N>(&work.b.significand, b_at);
+            let mut acc = [v.int(0); R];
+            for (r, acc) in acc.iter_mut().enumerate() {
+                *acc = lines.ints(v, r, c);
+            }
+            plain::integers(v, a, row, b, &mut acc);
+            for (r, acc) in acc.iter().enumerate() {
+                lines.set_ints(v, r, c, *acc);
+            }
+            continue;
+        }
+        let a = Factors {
+            significand: &work.a.significand,
+            exponent: &work.a.exponent,
+            at: work.a_at,
+            stride: N,
+            row,
+        };
+        let b = Columns {
+            significand: &work.b.significand,
+            exponent: &work.b.exponent,
+            at: b_at,
+            stride: N,
+        };
+        let mut acc = [v.float(0.0); R];
+        for (r, acc) in acc.iter_mut().enumerate() {
+            *acc = lines.floats(v, r, c);
+        }
+        exact::rows(v, work.rule, &a, &b, &mut acc);
+        for (r, acc) in acc.iter().enumerate() {
+            lines.set_floats(v, r, c, *acc);
         }
     }
 }
@@ -240,8 +289,8 @@ fn part<T, const N: usize>(plane: &[T], at: usize) -> Part<'_, T> {
     }
 }
 
-/// Four rows of D: the same lanes of registers that follow each other. Their columns are
-/// read and written a vector at a time.
+/// Rows of D: the same lanes of registers that follow each other. Their columns are read
+/// and written a vector at a time.
 struct Lines<'a> {
     registers: &'a mut [Lanes],
     lane: usize,
