@@ -2,7 +2,7 @@
 //!
 //! Time is the thread's own time on a CPU, so that other programs disturb little.
 //!
-//!     cargo bench -p cairn-cdna --bench matrix
+//!     cargo bench -p cairn-cdna --bench matrix [-- PART OF A NAME]
 
 use std::hint::black_box;
 
@@ -24,7 +24,12 @@ const FORMS: [(&str, Arch); 11] = [
 
 fn main() {
     println!("{:<36} {:>8} {:>8}", "GFLOP/s", "exact", "fast");
-    for (mnemonic, arch) in FORMS {
+    // Cargo itself passes `--bench`.
+    let part = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
+    let wanted = |name: &str| part.as_ref().is_none_or(|part| name.contains(part));
+    for (mnemonic, arch) in FORMS.into_iter().filter(|(name, _)| wanted(name)) {
         let Some(form) = Form::find(mnemonic) else {
             eprintln!("no form {mnemonic}");
             std::process::exit(1);

@@ -21,6 +21,7 @@ mod plain;
 mod rules;
 mod run;
 mod simd;
+mod vector;
 
 pub use forms::{Accumulator, Arch, Element, Form, Kind};
 pub use layout::{InputLayout, OutputLayout, Place};
@@ -136,6 +137,9 @@ pub struct Mfma {
     a: Element,
     b: Element,
     modifiers: Modifiers,
+    a_layout: InputLayout,
+    b_layout: InputLayout,
+    d_layout: OutputLayout,
 }
 
 impl Mfma {
@@ -189,6 +193,9 @@ impl Mfma {
             a,
             b,
             modifiers,
+            a_layout: form.a_layout(a),
+            b_layout: form.b_layout(b),
+            d_layout: form.d_layout(),
         })
     }
 
@@ -207,19 +214,19 @@ impl Mfma {
     /// Where A's elements are, before any broadcast.
     #[must_use]
     pub fn a_layout(&self) -> InputLayout {
-        self.form.a_layout(self.a)
+        self.a_layout
     }
 
     /// Where B's elements are, before lanes are permuted.
     #[must_use]
     pub fn b_layout(&self) -> InputLayout {
-        self.form.b_layout(self.b)
+        self.b_layout
     }
 
     /// Where the elements of C and D are.
     #[must_use]
     pub fn d_layout(&self) -> OutputLayout {
-        self.form.d_layout()
+        self.d_layout
     }
 
     /// Multiplications and additions of one execution.
@@ -304,9 +311,6 @@ impl Mfma {
     fn run(&self, mode: Mode, sources: &Sources<'_>, d: &mut [Lanes], level: simd::Level) {
         thread_local! {
             static PLANES: RefCell<[Box<Plane>; 2]> = RefCell::default();
-        }
-        if self.a == Element::F64 {
-            return f64_forms::run(self, sources, d);
         }
         PLANES.with_borrow_mut(|[a, b]| {
             let mut job = Job {

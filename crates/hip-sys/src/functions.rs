@@ -32,6 +32,9 @@ macro_rules! functions {
         }
 
         impl Functions {
+            /// The names of the functions that every version has.
+            pub const NEEDED: &[&str] = &[$(stringify!($name)),*];
+
             /// Looks up every function.
             ///
             /// # Errors

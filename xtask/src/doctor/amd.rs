@@ -114,7 +114,11 @@ pub(super) fn driver() -> Facts {
     let architectures = architectures(Path::new(TOPOLOGY));
     let mut facts = Facts::new();
     let driver = Path::new("/dev/kfd").exists();
+    let home = rocm_home().unwrap_or_else(|| PathBuf::from("/opt/rocm"));
+    let rocm = files::read_text(&home.join(".info/version")).ok();
+    let rocm = rocm.and_then(|text| text.lines().next().map(str::to_owned));
     facts.insert("amdgpu_driver".to_owned(), json!(driver));
+    facts.insert("rocm".to_owned(), json!(rocm));
     facts.insert("architectures".to_owned(), json!(architectures));
     facts
 }

@@ -19,6 +19,10 @@ const UNSAFE_PLACES: &[(&str, &str)] = &[
         "crates/cdna/src/valu/level.rs",
         "functions compiled for instructions the host has",
     ),
+    (
+        "crates/cdna/src/matrix/vector.rs",
+        "lanes of AVX-512 and AVX2",
+    ),
     ("crates/hip-sys/", "HIP's C interface"),
     ("crates/rccl-sys/", "RCCL's C interface"),
     ("crates/tensor/src/buffer.rs", "the arena's aligned memory"),

@@ -69,10 +69,10 @@ impl Reader {
         }
     }
 
-    /// Fills a plane from an operand's registers. `lanes` says which lane each lane is
-    /// read from.
+    /// Fills a plane from an operand's registers of `N` rows. `lanes` says which lane each
+    /// lane is read from.
     #[inline(always)]
-    pub(super) fn fill(
+    pub(super) fn fill<const N: usize>(
         &self,
         plane: &mut Plane,
         fill: Fill,
@@ -84,23 +84,25 @@ impl Reader {
             let mut codes = codes(registers, slot, self.element.bits());
             if let Some(lanes) = lanes {
                 let from = codes;
-                codes = array::from_fn(|lane| from[usize::from(lanes[lane] & 63)]);
+                for lane in 0..64 {
+                    codes[lane] = from[usize::from(lanes[lane] & 63)];
+                }
             }
             match fill {
                 Fill::Parts => {
                     let (mut significand, mut exponent) = ([0; 64], [0; 64]);
                     self.parts(&codes, &mut significand, &mut exponent);
-                    scatter(&mut plane.significand, layout, slot, &significand);
-                    scatter(&mut plane.exponent, layout, slot, &exponent);
+                    scatter::<_, N>(&mut plane.significand, layout, slot, &significand);
+                    scatter::<_, N>(&mut plane.exponent, layout, slot, &exponent);
                 }
                 Fill::Values => {
                     let mut value = [0.0; 64];
                     self.values(&codes, &mut value);
-                    scatter(&mut plane.value, layout, slot, &value);
+                    scatter::<_, N>(&mut plane.value, layout, slot, &value);
                 }
                 Fill::Integers => {
-                    let integers = codes.map(|code| i32::from(code as i8));
-                    scatter(&mut plane.significand, layout, slot, &integers);
+                    let integers = each(&codes, |code| i32::from(code as i8));
+                    scatter::<_, N>(&mut plane.significand, layout, slot, &integers);
                 }
             }
         }
@@ -112,7 +114,7 @@ impl Reader {
             Element::Bf16 => ieee::<7, 8>(codes, significand, exponent),
             Element::F16 => ieee::<10, 5>(codes, significand, exponent),
             // The low 13 of 23 mantissa bits are dropped.
-            Element::Xf32 => ieee::<10, 8>(&codes.map(|code| code >> 13), significand, exponent),
+            Element::Xf32 => ieee::<10, 8>(&each(codes, |code| code >> 13), significand, exponent),
             _ => {
                 for lane in 0..64 {
                     let part = self.part(codes[lane]);
@@ -126,11 +128,11 @@ impl Reader {
     #[inline(always)]
     fn values(&self, codes: &Lanes, value: &mut [f32; 64]) {
         match self.element {
-            Element::F32 => *value = codes.map(f32::from_bits),
-            Element::Xf32 => *value = codes.map(|code| f32::from_bits(code & !0x1fff)),
-            Element::Bf16 => *value = codes.map(|code| f32::from_bits(code << 16)),
-            Element::F16 => *value = codes.map(|code| f16_to_f32(f16::from_bits(code as u16))),
-            _ => *value = codes.map(|code| self.part(code).value),
+            Element::F32 => *value = each(codes, f32::from_bits),
+            Element::Xf32 => *value = each(codes, |code| f32::from_bits(code & !0x1fff)),
+            Element::Bf16 => *value = each(codes, |code| f32::from_bits(code << 16)),
+            Element::F16 => *value = each(codes, |code| f16_to_f32(f16::from_bits(code as u16))),
+            _ => *value = each(codes, |code| self.part(code).value),
         }
     }
 
@@ -143,6 +145,17 @@ impl Reader {
     }
 }
 
+/// `f` of each word. (The array's own `map` is not always inlined, and then not compiled
+/// for the instruction set at hand.)
+#[inline(always)]
+fn each<T: Copy + Default>(words: &Lanes, f: impl Fn(u32) -> T) -> [T; 64] {
+    let mut out = [T::default(); 64];
+    for (out, word) in out.iter_mut().zip(words) {
+        *out = f(*word);
+    }
+    out
+}
+
 /// The encodings in one slot of all lanes.
 #[inline(always)]
 fn codes(registers: &[Lanes], slot: usize, bits: usize) -> Lanes {
@@ -152,23 +165,29 @@ fn codes(registers: &[Lanes], slot: usize, bits: usize) -> Lanes {
         return *low;
     }
     let mask = (1_u32 << bits) - 1;
-    let fits = 32 - shift as usize >= bits;
-    if fits {
-        return array::from_fn(|lane| (low[lane] >> shift) & mask);
+    let mut codes = each(low, |word| (word >> shift) & mask);
+    if 32 - (shift as usize) < bits {
+        let high = &registers[register + 1];
+        for (code, word) in codes.iter_mut().zip(high) {
+            *code |= (word << (32 - shift)) & mask;
+        }
     }
-    let high = &registers[register + 1];
-    array::from_fn(|lane| ((low[lane] >> shift) | (high[lane] << (32 - shift))) & mask)
+    codes
 }
 
 /// Writes the elements of one slot to their rows.
 #[inline(always)]
-fn scatter<T: Copy>(plane: &mut [T; MAX], layout: &InputLayout, slot: usize, values: &[T; 64]) {
-    let rows = layout.rows();
+fn scatter<T: Copy, const N: usize>(
+    plane: &mut [T; MAX],
+    layout: &InputLayout,
+    slot: usize,
+    values: &[T; 64],
+) {
     for group in 0..layout.groups() {
         for block in 0..layout.blocks() {
             let from = layout.first_lane(block, group);
-            let to = (block * layout.k() + layout.k_of(group, slot)) * rows;
-            plane[to..to + rows].copy_from_slice(&values[from..from + rows]);
+            let to = (block * layout.k() + layout.k_of(group, slot)) * N;
+            plane[to..to + N].copy_from_slice(&values[from..from + N]);
         }
     }
 }

@@ -8,8 +8,11 @@
 //! Infinities, NaNs and products near the end of the range have exponents that stand out;
 //! a group that meets one is computed again, one element at a time, by [`careful`].
 
+use std::ops::Range;
+
 use super::decode::{FRACTION, SPECIAL};
 use super::rules::Rule;
+use super::vector::{Any, Vector};
 
 /// The significand bits that are cut off nothing.
 const CUT: i32 = 24;
@@ -17,14 +20,17 @@ const CUT: i32 = 24;
 /// How far A's significands are taken up.
 const UP: u32 = CUT as u32 - 2 * FRACTION;
 
+/// The most lanes of a [`Vector`].
+const MOST_LANES: usize = 16;
+
 /// Exponents from here on may belong to sums that are no numbers.
 const SUSPECT: i32 = 126;
 
 /// The quiet NaN that every sum without a value becomes.
 pub(super) const NAN: f32 = f32::from_bits(0x7fc0_0000);
 
-/// The factors of a row of D: a row of A, of which the elements along k are `stride` apart
-/// from `at` on, and for each the row of B it meets.
+/// The factors of rows of D: rows of A that follow each other. Their elements of one k are
+/// at `at` and the following, `stride` apart; `row` says which row of B each k meets.
 #[derive(Clone, Copy)]
 pub(super) struct Factors<'a> {
     pub(super) significand: &'a [i32],
@@ -35,166 +41,161 @@ pub(super) struct Factors<'a> {
 }
 
 impl Factors<'_> {
-    /// Significand, exponent and row of the `k`th factor.
+    /// Significands and exponents of the `k`th factors of `R` rows, and the row of B.
     #[inline(always)]
-    fn get(&self, k: usize) -> (i32, i32, usize) {
+    fn get<const R: usize>(&self, k: usize) -> (&[i32], &[i32], usize) {
         let at = self.at + k * self.stride;
         (
-            self.significand[at],
-            self.exponent[at],
+            &self.significand[at..][..R],
+            &self.exponent[at..][..R],
             usize::from(self.row[k]),
         )
     }
 }
 
-/// The rows of B.
-pub(super) struct Rows<'a, const N: usize> {
-    pub(super) significand: &'a [[i32; N]],
-    pub(super) exponent: &'a [[i32; N]],
+/// Columns of B: each row's are at `at` and the following, `stride` apart.
+#[derive(Clone, Copy)]
+pub(super) struct Columns<'a> {
+    pub(super) significand: &'a [i32],
+    pub(super) exponent: &'a [i32],
+    pub(super) at: usize,
+    pub(super) stride: usize,
 }
 
-/// Adds the products of a row to its accumulators, group by group.
+/// Adds the products of `R` rows of A to accumulators, group by group.
 #[inline(always)]
-pub(super) fn row<const N: usize>(
+pub(super) fn rows<V: Vector, const R: usize>(
+    v: V,
     rule: Rule,
     a: &Factors<'_>,
-    b: &Rows<'_, N>,
-    acc: &mut [f32; N],
+    b: &Columns<'_>,
+    acc: &mut [V::Float; R],
 ) {
+    let (size, split) = match rule {
+        Rule::Fused(size) => (size, false),
+        Rule::Split(size) => (size, true),
+        Rule::Chain | Rule::Wrapping => return,
+    };
     let k = a.row.len();
-    match rule {
-        Rule::Fused(size) => {
-            for start in (0..k).step_by(size) {
-                let end = (start + size).min(k);
-                let (sum, exponent) = cut_sum(a, b, start, end, 1);
-                let before = *acc;
-                let mut largest = 0;
-                for j in 0..N {
-                    let joined = join(f64::from(sum[j]), exponent[j], acc[j], false);
-                    acc[j] = joined.0;
-                    largest = largest.max(joined.1);
-                }
-                if largest >= SUSPECT {
-                    *acc = again(rule, a, b, start, end, &before);
-                }
+    for start in (0..k).step_by(size) {
+        let end = (start + size).min(k);
+        let before = *acc;
+        let mut highest = v.int(0);
+        let even = cut_sum::<V, R>(v, a, b, start, end, if split { 2 } else { 1 });
+        let odd = if split {
+            cut_sum::<V, R>(v, a, b, start + 1, end, 2)
+        } else {
+            even
+        };
+        for r in 0..R {
+            let (sum, exponent) = if split {
+                merge(v, even[r], odd[r])
+            } else {
+                (v.double_of_int(even[r].0), even[r].1)
+            };
+            let (joined, top) = join(v, sum, exponent, acc[r], split);
+            acc[r] = joined;
+            highest = v.max(highest, top);
+        }
+        if v.largest(highest) >= SUSPECT {
+            for r in 0..R {
+                let mut lanes = [0.0; MOST_LANES];
+                v.store_floats(before[r], &mut lanes);
+                let a = Factors { at: a.at + r, ..*a };
+                again(split, &a, b, start..end, &mut lanes[..V::LANES]);
+                acc[r] = v.floats(&lanes);
             }
         }
-        Rule::Split(size) => {
-            for start in (0..k).step_by(size) {
-                let end = (start + size).min(k);
-                let (even, even_exponent) = cut_sum(a, b, start, end, 2);
-                let (odd, odd_exponent) = cut_sum(a, b, start + 1, end, 2);
-                let before = *acc;
-                let mut largest = 0;
-                for j in 0..N {
-                    let halves = [(even[j], even_exponent[j]), (odd[j], odd_exponent[j])];
-                    let (sum, exponent) = merge(halves);
-                    let joined = join(sum, exponent, acc[j], true);
-                    acc[j] = joined.0;
-                    largest = largest.max(joined.1);
-                }
-                if largest >= SUSPECT {
-                    *acc = again(rule, a, b, start, end, &before);
-                }
-            }
-        }
-        Rule::Chain | Rule::Wrapping => {}
     }
 }
 
-/// The sum of the products `start`, `start + step`, .. before `end`: the largest exponent
-/// of each column, and the products cut toward zero at 24 bits below it.
+/// For each row the sum of the products `start`, `start + step`, .. before `end`, and the
+/// largest exponent: the products are cut toward zero at 24 bits below it.
 #[inline(always)]
-fn cut_sum<const N: usize>(
+fn cut_sum<V: Vector, const R: usize>(
+    v: V,
     a: &Factors<'_>,
-    b: &Rows<'_, N>,
+    b: &Columns<'_>,
     start: usize,
     end: usize,
     step: usize,
-) -> ([i32; N], [i32; N]) {
-    let mut largest = [i32::MIN; N];
+) -> [(V::Int, V::Int); R] {
+    // Sum and largest exponent.
+    let mut out = [(v.int(0), v.int(i32::MIN)); R];
     for k in (start..end).step_by(step) {
-        let (_, own, row) = a.get(k);
-        let exponent = &b.exponent[row];
-        for j in 0..N {
-            largest[j] = largest[j].max(own + exponent[j]);
+        let (_, own, row) = a.get::<R>(k);
+        let exponent = v.ints(&b.exponent[b.at + row * b.stride..]);
+        for r in 0..R {
+            out[r].1 = v.max(out[r].1, v.add(v.int(own[r]), exponent));
         }
     }
-    let mut sum = [0; N];
     for k in (start..end).step_by(step) {
-        let (factor, own, row) = a.get(k);
-        let (significand, exponent) = (&b.significand[row], &b.exponent[row]);
-        let up = factor << UP;
-        for j in 0..N {
-            let down = (largest[j] - (own + exponent[j])) as u32;
-            let product = up * significand[j];
-            let cut = if down < 32 {
-                product.unsigned_abs() >> down
-            } else {
-                0
-            } as i32;
-            sum[j] += if product < 0 { -cut } else { cut };
+        let (factor, own, row) = a.get::<R>(k);
+        let at = b.at + row * b.stride;
+        let exponent = v.ints(&b.exponent[at..]);
+        let significand = v.ints(&b.significand[at..]);
+        for r in 0..R {
+            let (sum, largest) = out[r];
+            let product = v.mul(v.int(factor[r] << UP), significand);
+            let down = v.sub(v.sub(largest, exponent), v.int(own[r]));
+            out[r].0 = v.add(sum, v.cut(product, down));
         }
     }
-    (sum, largest)
+    out
 }
 
 /// The sum of two sums: aligned to the larger exponent, rounded down at 24 fraction bits.
 #[inline(always)]
-fn merge(halves: [(i32, i32); 2]) -> (f64, i32) {
-    let exponent = halves[0].1.max(halves[1].1);
-    let aligned = halves.map(|(sum, own)| (f64::from(sum) * pow2(own - exponent)).floor());
-    (aligned[0] + aligned[1], exponent)
+fn merge<V: Vector>(v: V, one: (V::Int, V::Int), other: (V::Int, V::Int)) -> (V::Double, V::Int) {
+    let exponent = v.max(one.1, other.1);
+    let one = v.scale(v.double_of_int(one.0), v.sub(one.1, exponent));
+    let other = v.scale(v.double_of_int(other.0), v.sub(other.1, exponent));
+    (v.add_double(v.floor(one), v.floor(other)), exponent)
 }
 
 /// The accumulator joins a sum with 24 fraction bits: the f32 nearest to both together,
 /// and the exponent at which they met.
 #[inline(always)]
-fn join(sum: f64, exponent: i32, acc: f32, drops_small: bool) -> (f32, i32) {
-    let field = (acc.to_bits() >> 23 & 0xff) as i32;
-    let own = field.max(1) - 127;
-    let top = exponent.max(own);
+fn join<V: Vector>(
+    v: V,
+    sum: V::Double,
+    exponent: V::Int,
+    acc: V::Float,
+    drops_small: bool,
+) -> (V::Float, V::Int) {
+    let own = v.exponent(acc);
+    let top = v.max(exponent, own);
     // 31 fraction bits for the sum, 24 for the accumulator.
-    let sum = (sum * pow2(31 - CUT - (top - exponent))).floor();
-    let kept = if drops_small && own < top - 25 {
-        0.0
+    let down = v.sub(v.add(exponent, v.int(31 - CUT)), top);
+    let sum = v.floor(v.scale(sum, down));
+    let kept = v.floor(v.scale(v.double_of_float(acc), v.sub(v.int(CUT), top)));
+    let kept = v.scale(kept, v.int(31 - CUT));
+    let kept = if drops_small {
+        v.unless_less(own, v.sub(top, v.int(25)), kept)
     } else {
-        (f64::from(acc) * pow2(CUT - top)).floor() * pow2(31 - CUT)
+        kept
     };
-    (((sum + kept) * pow2(top - 31)) as f32, top)
-}
-
-/// 2^exponent, for exponents of normal f64 numbers; anything for others.
-#[inline(always)]
-fn pow2(exponent: i32) -> f64 {
-    f64::from_bits((i64::from(exponent + 1023) << 52) as u64)
+    let total = v.scale(v.add_double(sum, kept), v.sub(top, v.int(31)));
+    (v.nearest(total), top)
 }
 
 /// Computes a group again, where numbers are not all plain.
 #[cold]
 #[inline(never)]
-fn again<const N: usize>(
-    rule: Rule,
-    a: &Factors<'_>,
-    b: &Rows<'_, N>,
-    start: usize,
-    end: usize,
-    acc: &[f32; N],
-) -> [f32; N] {
-    let mut out = *acc;
-    let mut terms = Vec::with_capacity(end - start);
-    for j in 0..N {
+fn again(split: bool, a: &Factors<'_>, b: &Columns<'_>, group: Range<usize>, acc: &mut [f32]) {
+    let mut terms = Vec::with_capacity(group.len());
+    for (j, acc) in acc.iter_mut().enumerate() {
         terms.clear();
-        terms.extend((start..end).map(|k| {
-            let (significand, exponent, row) = a.get(k);
+        terms.extend(group.clone().map(|k| {
+            let (significand, exponent, row) = a.get::<1>(k);
+            let at = b.at + row * b.stride + j;
             Term {
-                a: (significand, exponent),
-                b: (b.significand[row][j], b.exponent[row][j]),
+                a: (significand[0], exponent[0]),
+                b: (b.significand[at], b.exponent[at]),
             }
         }));
-        out[j] = careful(rule, &terms, acc[j]);
+        *acc = careful(split, &terms, *acc);
     }
-    out
 }
 
 /// A product: significand and exponent of both factors.
@@ -231,7 +232,7 @@ impl Term {
 }
 
 /// One element's group sum under any circumstances.
-fn careful(rule: Rule, terms: &[Term], acc: f32) -> f32 {
+fn careful(split: bool, terms: &[Term], acc: f32) -> f32 {
     // The exact sum, where it is no number: NaN, or an infinity.
     let mut signs = [false; 2];
     if acc.is_infinite() {
@@ -253,17 +254,15 @@ fn careful(rule: Rule, terms: &[Term], acc: f32) -> f32 {
     if let Some(value) = infinity(signs) {
         return value;
     }
-    match rule {
-        Rule::Split(_) => {
-            let halves = [0, 1].map(|first| cut_terms(terms.iter().skip(first).step_by(2)));
-            let (sum, exponent) = merge(halves);
-            join(sum, exponent, acc, true).0
-        }
-        _ => {
-            let (sum, exponent) = cut_terms(terms.iter());
-            join(f64::from(sum), exponent, acc, false).0
-        }
-    }
+    let one = Any::<1>;
+    let (sum, exponent) = if split {
+        let half = |first| cut_terms(terms.iter().skip(first).step_by(2));
+        merge(one, half(0), half(1))
+    } else {
+        let (sum, exponent) = cut_terms(terms.iter());
+        (one.double_of_int(sum), exponent)
+    };
+    join(one, sum, exponent, [acc], split).0[0]
 }
 
 /// What infinities of these signs (plus, minus) add up to.
@@ -276,12 +275,12 @@ fn infinity(signs: [bool; 2]) -> Option<f32> {
     }
 }
 
-fn cut_terms<'a>(terms: impl Iterator<Item = &'a Term> + Clone) -> (i32, i32) {
+fn cut_terms<'a>(terms: impl Iterator<Item = &'a Term> + Clone) -> ([i32; 1], [i32; 1]) {
     let exponent = terms.clone().map(Term::exponent).max().unwrap_or(0);
     let cut = |term: &Term| {
         let down = (exponent - term.exponent()).min(63);
         let magnitude = term.product().unsigned_abs() >> down;
         magnitude as i32 * term.product().signum() as i32
     };
-    (terms.map(cut).sum(), exponent)
+    ([terms.map(cut).sum()], [exponent])
 }

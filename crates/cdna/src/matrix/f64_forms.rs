@@ -7,7 +7,9 @@ const NAN: u64 = 0x7ff8_0000_0000_0000;
 
 const SIGN: u64 = 1 << 63;
 
-/// D = A * B + D, one fused multiply-add per product, k ascending.
+/// D = A * B + D, one fused multiply-add per product, k ascending. Inlined, so that the
+/// multiply-add is an instruction where there is one.
+#[inline(always)]
 pub(super) fn run(mfma: &Mfma, sources: &Sources<'_>, d: &mut [Lanes]) {
     let form = mfma.form;
     let (a_layout, b_layout, d_layout) = (mfma.a_layout(), mfma.b_layout(), mfma.d_layout());

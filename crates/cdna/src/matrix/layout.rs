@@ -27,94 +27,132 @@ pub struct Place {
     pub bit: usize,
 }
 
+/// A power of two: every count of a layout is one, and dividing by it is a shift.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Power(u8);
+
+impl Power {
+    fn of(count: usize) -> Self {
+        debug_assert!(count.is_power_of_two());
+        Self(count.trailing_zeros() as u8)
+    }
+
+    const fn get(self) -> usize {
+        1 << self.0
+    }
+
+    const fn times(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+
+    const fn over(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+
+    const fn multiply(self, x: usize) -> usize {
+        x << self.0
+    }
+
+    const fn divide(self, x: usize) -> usize {
+        x >> self.0
+    }
+
+    const fn remainder(self, x: usize) -> usize {
+        x & (self.get() - 1)
+    }
+}
+
 /// The layout of A or B. What is a row of A is a column of B; both are called row here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InputLayout {
-    rows: usize,
-    k: usize,
-    blocks: usize,
+    rows: Power,
+    k: Power,
+    blocks: Power,
     bits: usize,
-    per_lane: usize,
+    per_lane: Power,
+    /// Elements that follow each other along k.
+    run: Power,
+    /// Parts into which lanes cut k.
+    groups: Power,
 }
 
 impl InputLayout {
     pub(super) fn new(rows: usize, k: usize, blocks: usize, bits: usize) -> Self {
+        let [rows, k, blocks] = [rows, k, blocks].map(Power::of);
+        let per_lane = rows.times(k).times(blocks).over(Power::of(64));
+        let run = match per_lane.multiply(bits) {
+            256 => per_lane.over(Power::of(2)),
+            _ => per_lane,
+        };
         Self {
             rows,
             k,
             blocks,
             bits,
-            per_lane: rows * k * blocks / 64,
+            per_lane,
+            run,
+            groups: k.over(per_lane),
         }
     }
 
     /// Rows of A, or columns of B.
     #[must_use]
-    pub fn rows(&self) -> usize {
-        self.rows
+    pub const fn rows(&self) -> usize {
+        self.rows.get()
     }
 
     /// Stored elements along k: half of the form's for a compressed A.
     #[must_use]
-    pub fn k(&self) -> usize {
-        self.k
+    pub const fn k(&self) -> usize {
+        self.k.get()
     }
 
     /// Blocks.
     #[must_use]
-    pub fn blocks(&self) -> usize {
-        self.blocks
+    pub const fn blocks(&self) -> usize {
+        self.blocks.get()
     }
 
     /// Elements a lane holds.
     #[must_use]
-    pub fn per_lane(&self) -> usize {
-        self.per_lane
+    pub const fn per_lane(&self) -> usize {
+        self.per_lane.get()
     }
 
     /// Registers of the operand.
     #[must_use]
-    pub fn registers(&self) -> usize {
-        self.per_lane * self.bits / 32
+    pub const fn registers(&self) -> usize {
+        self.per_lane.multiply(self.bits) / 32
     }
 
     /// Bits of a lane's compression indices: two for each element.
-    pub(super) fn index_bits(&self) -> usize {
-        2 * self.per_lane
-    }
-
-    /// Elements that follow each other along k.
-    fn run(&self) -> usize {
-        match self.registers() {
-            8 => self.per_lane / 2,
-            _ => self.per_lane,
-        }
+    pub(super) const fn index_bits(&self) -> usize {
+        2 * self.per_lane()
     }
 
     /// The first of the lanes that hold row 0 to the last of a block, for the `group`th
     /// part of k.
-    pub(super) fn first_lane(&self, block: usize, group: usize) -> usize {
-        (group * self.blocks + block) * self.rows
+    pub(super) const fn first_lane(&self, block: usize, group: usize) -> usize {
+        self.rows.multiply(self.blocks.multiply(group) + block)
     }
 
     /// Parts into which lanes cut k.
-    pub(super) fn groups(&self) -> usize {
-        self.k / self.per_lane
+    pub(super) const fn groups(&self) -> usize {
+        self.groups.get()
     }
 
     /// The k of a lane's element, for the lanes of the `group`th part.
-    pub(super) fn k_of(&self, group: usize, slot: usize) -> usize {
-        let run = self.run();
-        (slot / run) * run * self.groups() + group * run + slot % run
+    pub(super) const fn k_of(&self, group: usize, slot: usize) -> usize {
+        let part = self.groups.multiply(self.run.divide(slot)) + group;
+        self.run.multiply(part) + self.run.remainder(slot)
     }
 
     /// Where an element is. The arguments must be within the shape.
     #[must_use]
-    pub fn place(&self, block: usize, row: usize, k: usize) -> Place {
-        let run = self.run();
-        let group = k / run % self.groups();
-        let slot = k / (run * self.groups()) * run + k % run;
-        let bit = slot * self.bits;
+    pub const fn place(&self, block: usize, row: usize, k: usize) -> Place {
+        let part = self.run.divide(k);
+        let (group, part) = (self.groups.remainder(part), self.groups.divide(part));
+        let bit = (self.run.multiply(part) + self.run.remainder(k)) * self.bits;
         Place {
             register: bit / 32,
             lane: self.first_lane(block, group) + row,
@@ -125,27 +163,29 @@ impl InputLayout {
     /// Block, row and k of the `slot`th element of a lane: the inverse of
     /// [`InputLayout::place`].
     #[must_use]
-    pub fn element(&self, lane: usize, slot: usize) -> (usize, usize, usize) {
-        let block = lane / self.rows % self.blocks;
-        let group = lane / (self.rows * self.blocks);
-        (block, lane % self.rows, self.k_of(group, slot))
+    pub const fn element(&self, lane: usize, slot: usize) -> (usize, usize, usize) {
+        let above = self.rows.divide(lane);
+        let (block, group) = (self.blocks.remainder(above), self.blocks.divide(above));
+        (block, self.rows.remainder(lane), self.k_of(group, slot))
     }
 }
 
 /// The layout of C and D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputLayout {
-    m: usize,
-    n: usize,
-    blocks: usize,
+    n: Power,
+    /// Registers of all.
+    registers: usize,
     /// Registers an element takes.
-    width: usize,
+    width: Power,
     /// Rows in registers that follow each other.
-    height: usize,
+    height: Power,
     /// Groups of `height` rows side by side in a register.
-    groups: usize,
+    groups: Power,
     /// Blocks side by side in a register.
-    side_by_side: usize,
+    side_by_side: Power,
+    /// Elements that a block has in a lane.
+    per_block: Power,
 }
 
 impl OutputLayout {
@@ -155,37 +195,36 @@ impl OutputLayout {
             Accumulator::F32 | Accumulator::I32 => (1, 4),
         };
         let groups = (m / height).min(64 / n);
-        let side_by_side = 64 / (n * groups);
         Self {
-            m,
-            n,
-            blocks,
-            width,
-            height,
-            groups,
-            side_by_side,
+            n: Power::of(n),
+            registers: m * n * blocks * width / 64,
+            width: Power::of(width),
+            height: Power::of(height),
+            groups: Power::of(groups),
+            side_by_side: Power::of(64 / (n * groups)),
+            per_block: Power::of(m / groups),
         }
     }
 
     /// Registers of the operand.
     #[must_use]
-    pub fn registers(&self) -> usize {
-        self.m * self.n * self.blocks * self.width / 64
+    pub const fn registers(&self) -> usize {
+        self.registers
     }
 
     /// Where an element is. The arguments must be within the shape.
     #[must_use]
-    pub fn place(&self, block: usize, row: usize, column: usize) -> Place {
-        let (group, line) = (row / self.height, row % self.height);
+    pub const fn place(&self, block: usize, row: usize, column: usize) -> Place {
+        let group = self.height.divide(row);
         // Elements of a lane that the blocks before this one take.
-        let before = block / self.side_by_side * (self.m / self.groups);
-        let element = before + group / self.groups * self.height + line;
-        let lane = group % self.groups * self.side_by_side * self.n
-            + block % self.side_by_side * self.n
-            + column;
+        let before = self.per_block.multiply(self.side_by_side.divide(block));
+        let above = self.height.multiply(self.groups.divide(group));
+        let element = before + above + self.height.remainder(row);
+        let beside = self.side_by_side.multiply(self.groups.remainder(group));
+        let beside = beside + self.side_by_side.remainder(block);
         Place {
-            register: element * self.width,
-            lane,
+            register: self.width.multiply(element),
+            lane: self.n.multiply(beside) + column,
             bit: 0,
         }
     }
@@ -193,14 +232,15 @@ impl OutputLayout {
     /// Block, row and column of the element that begins in a register: the inverse of
     /// [`OutputLayout::place`].
     #[must_use]
-    pub fn element(&self, register: usize, lane: usize) -> (usize, usize, usize) {
-        let element = register / self.width;
-        let per_block = self.m / self.groups;
-        let column = lane % self.n;
-        let block = element / per_block * self.side_by_side + lane / self.n % self.side_by_side;
-        let group =
-            element % per_block / self.height * self.groups + lane / (self.n * self.side_by_side);
-        (block, group * self.height + element % self.height, column)
+    pub const fn element(&self, register: usize, lane: usize) -> (usize, usize, usize) {
+        let element = self.width.divide(register);
+        let beside = self.n.divide(lane);
+        let before = self.per_block.divide(element);
+        let block = self.side_by_side.multiply(before) + self.side_by_side.remainder(beside);
+        let above = self.height.divide(self.per_block.remainder(element));
+        let group = self.groups.multiply(above) + self.side_by_side.divide(beside);
+        let row = self.height.multiply(group) + self.height.remainder(element);
+        (block, row, self.n.remainder(lane))
     }
 }
 
@@ -227,9 +267,9 @@ mod tests {
         for form in Form::all() {
             for layout in inputs(form) {
                 let mut seen = BTreeSet::new();
-                for block in 0..layout.blocks {
-                    for row in 0..layout.rows {
-                        for k in 0..layout.k {
+                for block in 0..layout.blocks() {
+                    for row in 0..layout.rows() {
+                        for k in 0..layout.k() {
                             let place = layout.place(block, row, k);
                             let bit = place.register * 32 + place.bit;
                             assert_eq!(bit % layout.bits, 0);
@@ -272,7 +312,7 @@ mod tests {
                     }
                 }
             }
-            assert_eq!(seen.len() * layout.width, layout.registers() * 64);
+            assert_eq!(layout.width.multiply(seen.len()), layout.registers() * 64);
         }
     }
 

@@ -3,11 +3,14 @@
 use std::array;
 
 use super::decode::{Fill, Plane, Reader, SPECIAL};
-use super::exact::{self, Factors, Rows};
-use super::forms::Kind;
+use super::exact::{self, Columns, Factors};
+use super::f64_forms;
+use super::forms::{Accumulator, Kind};
 use super::layout::InputLayout;
+use super::plain::{self, Part};
 use super::rules::{self, Mode, Rule};
-use super::{Lanes, Mfma, Scales, Sources, plain};
+use super::vector::{Any, Vector};
+use super::{Lanes, Mfma, Scales, Sources};
 
 /// The most elements along k.
 const MAX_K: usize = 128;
@@ -22,9 +25,23 @@ pub(super) struct Job<'a> {
     pub(super) d: &'a mut [Lanes],
 }
 
-/// Runs a job of any type but f64.
+/// Runs a job, sixteen columns at a time.
 #[inline(always)]
-pub(super) fn body(job: &mut Job<'_>) {
+pub(super) fn body<V: Vector>(v: V, job: &mut Job<'_>) {
+    if job.mfma.form.accumulator == Accumulator::F64 {
+        return f64_forms::run(job.mfma, job.sources, job.d);
+    }
+    match job.mfma.form.n {
+        // A and B of every form are as high and as wide as D.
+        4 => with_columns::<_, 4, 1>(Any::<4>, job),
+        16 => with_columns::<_, 16, 1>(v, job),
+        _ => with_columns::<_, 32, 2>(v, job),
+    }
+}
+
+/// As [`body`], for `N` columns, which are `C` vectors.
+#[inline(always)]
+fn with_columns<V: Vector, const N: usize, const C: usize>(v: V, job: &mut Job<'_>) {
     let mfma = job.mfma;
     let rule = rules::rule(mfma.arch, mfma.a);
     let fill = match (rule, job.mode) {
@@ -44,16 +61,12 @@ pub(super) fn body(job: &mut Job<'_>) {
         ),
     ];
     for (operand, (element, layout, registers, plane, lanes)) in operands.into_iter().enumerate() {
-        Reader::new(element, mfma.arch).fill(plane, fill, &layout, registers, lanes);
+        Reader::new(element, mfma.arch).fill::<N>(plane, fill, &layout, registers, lanes);
         if let (Kind::Scaled, Some(scales)) = (mfma.form.kind, &job.sources.scales) {
             scale(plane, fill, &layout, &scales[operand]);
         }
     }
-    match mfma.form.n {
-        4 => rows::<4>(job, rule, fill),
-        16 => rows::<16>(job, rule, fill),
-        _ => rows::<32>(job, rule, fill),
-    }
+    rows::<V, N, C>(v, job, rule, fill);
 }
 
 /// Which lane of B each lane reads, where that is not its own.
@@ -123,124 +136,189 @@ fn chosen(mfma: &Mfma, layout: &InputLayout, index: &Lanes, row: usize) -> [u16;
         0
     };
     let per_lane = layout.per_lane();
-    array::from_fn(|k| {
-        let lane = layout.first_lane(0, k / per_lane) + row;
-        let bit = set * layout.index_bits() + 2 * (k % per_lane);
-        let word = index.get(lane).copied().unwrap_or(0);
-        (k / 2 * 4) as u16 + (word >> bit & 3) as u16
-    })
+    let mut chosen = [0; MAX_K];
+    for group in 0..layout.groups() {
+        let word = index[layout.first_lane(0, group) + row];
+        for slot in 0..per_lane {
+            let k = group * per_lane + slot;
+            let two = word >> (set * layout.index_bits() + 2 * slot) & 3;
+            chosen[k] = (k / 2 * 4) as u16 + two as u16;
+        }
+    }
+    chosen
 }
 
 #[inline(always)]
-fn rows<const N: usize>(job: &mut Job<'_>, rule: Rule, fill: Fill) {
+fn rows<V: Vector, const N: usize, const C: usize>(
+    v: V,
+    job: &mut Job<'_>,
+    rule: Rule,
+    fill: Fill,
+) {
     let mfma = job.mfma;
     let (a_layout, b_layout, d_layout) = (mfma.a_layout(), mfma.b_layout(), mfma.d_layout());
-    let (m, k) = (a_layout.rows(), a_layout.k());
+    let k = a_layout.k();
     let broadcast = match mfma.form.kind {
         Kind::Dense => (1 << mfma.modifiers.cbsz) - 1,
         _ => 0,
     };
+    let sparse = job.sources.index.filter(|_| mfma.form.kind == Kind::Sparse);
     for block in 0..mfma.form.blocks {
         let a_block = (block & !broadcast) | (usize::from(mfma.modifiers.abid) & broadcast);
-        let a = a_block * k * m..(a_block + 1) * k * m;
-        let b = block * b_layout.k() * N..(block + 1) * b_layout.k() * N;
-        for first in (0..m).step_by(4) {
+        let a_at = a_block * k * N;
+        let b_at = block * b_layout.k() * N;
+        for first in (0..N).step_by(4) {
             let place = d_layout.place(block, first, 0);
-            let mut lines = Lines::<N> {
-                registers: &mut job.d[place.register..place.register + 4],
+            let registers = &mut job.d[place.register..place.register + 4];
+            let mut lines = Lines {
+                registers,
                 lane: place.lane,
             };
-            let dense = &IN_ORDER[..k];
-            if fill == Fill::Values && job.sources.index.is_none() {
-                let b = job.b.value[b.clone()].as_chunks::<N>().0;
-                let a = (&job.a.value[a.clone()], first, m);
-                let mut acc: [[f32; N]; 4] = array::from_fn(|line| lines.floats(line));
-                plain::chain(a, dense, b, &mut acc);
-                for (line, acc) in acc.iter().enumerate() {
-                    lines.set_floats(line, acc);
-                }
+            let work = Work {
+                rule,
+                fill,
+                a: &*job.a,
+                a_at: a_at + first,
+                b: &*job.b,
+                b_at,
+                row: &IN_ORDER[..k],
+            };
+            let Some(index) = sparse else {
+                multiply::<V, 4, N, C>(v, &work, &mut lines);
                 continue;
-            }
+            };
             for line in 0..4 {
-                let indices = job
-                    .sources
-                    .index
-                    .filter(|_| mfma.form.kind == Kind::Sparse)
-                    .map(|index| chosen(mfma, &a_layout, index, first + line));
-                let row = indices.as_ref().map_or(dense, |chosen| &chosen[..k]);
-                let at = first + line;
-                match fill {
-                    Fill::Integers => {
-                        let b = job.b.significand[b.clone()].as_chunks::<N>().0;
-                        let a = (&job.a.significand[a.clone()], at, m);
-                        let mut acc = lines.integers(line);
-                        plain::integers(a, row, b, &mut acc);
-                        lines.set_integers(line, &acc);
-                    }
-                    Fill::Values => {
-                        let b = job.b.value[b.clone()].as_chunks::<N>().0;
-                        let a = (&job.a.value[a.clone()], at, m);
-                        let mut acc = [lines.floats(line)];
-                        plain::chain(a, row, b, &mut acc);
-                        lines.set_floats(line, &acc[0]);
-                    }
-                    Fill::Parts => {
-                        let b = Rows {
-                            significand: job.b.significand[b.clone()].as_chunks::<N>().0,
-                            exponent: job.b.exponent[b.clone()].as_chunks::<N>().0,
-                        };
-                        let a = Factors {
-                            significand: &job.a.significand[a.clone()],
-                            exponent: &job.a.exponent[a.clone()],
-                            at,
-                            stride: m,
-                            row,
-                        };
-                        let mut acc = lines.floats(line);
-                        exact::row(rule, &a, &b, &mut acc);
-                        lines.set_floats(line, &acc);
-                    }
-                }
+                let chosen = chosen(mfma, &a_layout, index, first + line);
+                let work = Work {
+                    a_at: a_at + first + line,
+                    row: &chosen[..k],
+                    ..work
+                };
+                let mut lines = Lines {
+                    registers: &mut lines.registers[line..],
+                    lane: place.lane,
+                };
+                multiply::<V, 1, N, C>(v, &work, &mut lines);
             }
         }
     }
 }
 
-/// Four rows of D: the same lanes of registers that follow each other.
-struct Lines<'a, const N: usize> {
+/// Rows of A to multiply: where their elements of the first k are, and which rows of B they
+/// meet, of those that begin at `b_at`.
+struct Work<'a> {
+    rule: Rule,
+    fill: Fill,
+    a: &'a Plane,
+    a_at: usize,
+    b: &'a Plane,
+    b_at: usize,
+    row: &'a [u16],
+}
+
+/// Multiplies `R` rows of A with B and adds to as many lines of D.
+#[inline(always)]
+fn multiply<V: Vector, const R: usize, const N: usize, const C: usize>(
+    v: V,
+    work: &Work<'_>,
+    lines: &mut Lines<'_>,
+) {
+    let row = work.row;
+    if work.fill == Fill::Values {
+        let a = part::<_, N>(&work.a.value, work.a_at);
+        let b = part::<_, N>(&work.b.value, work.b_at);
+        let mut acc = [[v.float(0.0); C]; R];
+        for (r, acc) in acc.iter_mut().enumerate() {
+            for (c, acc) in acc.iter_mut().enumerate() {
+                *acc = lines.floats(v, r, c);
+            }
+        }
+        plain::chain(v, a, row, b, &mut acc);
+        for (r, acc) in acc.iter().enumerate() {
+            for (c, acc) in acc.iter().enumerate() {
+                lines.set_floats(v, r, c, *acc);
+            }
+        }
+        return;
+    }
+    for c in 0..C {
+        let b_at = work.b_at + c * V::LANES;
+        if work.fill == Fill::Integers {
+            let a = part::<_, N>(&work.a.significand, work.a_at);
+            let b = part::<_, N>(&work.b.significand, b_at);
+            let mut acc = [v.int(0); R];
+            for (r, acc) in acc.iter_mut().enumerate() {
+                *acc = lines.ints(v, r, c);
+            }
+            plain::integers(v, a, row, b, &mut acc);
+            for (r, acc) in acc.iter().enumerate() {
+                lines.set_ints(v, r, c, *acc);
+            }
+            continue;
+        }
+        let a = Factors {
+            significand: &work.a.significand,
+            exponent: &work.a.exponent,
+            at: work.a_at,
+            stride: N,
+            row,
+        };
+        let b = Columns {
+            significand: &work.b.significand,
+            exponent: &work.b.exponent,
+            at: b_at,
+            stride: N,
+        };
+        let mut acc = [v.float(0.0); R];
+        for (r, acc) in acc.iter_mut().enumerate() {
+            *acc = lines.floats(v, r, c);
+        }
+        exact::rows(v, work.rule, &a, &b, &mut acc);
+        for (r, acc) in acc.iter().enumerate() {
+            lines.set_floats(v, r, c, *acc);
+        }
+    }
+}
+
+#[inline(always)]
+fn part<T, const N: usize>(plane: &[T], at: usize) -> Part<'_, T> {
+    Part {
+        plane,
+        at,
+        stride: N,
+    }
+}
+
+/// Rows of D: the same lanes of registers that follow each other. Their columns are read
+/// and written a vector at a time.
+struct Lines<'a> {
     registers: &'a mut [Lanes],
     lane: usize,
 }
 
-impl<const N: usize> Lines<'_, N> {
+impl Lines<'_> {
     #[inline(always)]
-    fn words(&mut self, line: usize) -> &mut [u32] {
-        &mut self.registers[line][self.lane..self.lane + N]
+    fn words<V: Vector>(&mut self, _: V, line: usize, c: usize) -> &mut [u32] {
+        &mut self.registers[line][self.lane + c * V::LANES..][..V::LANES]
     }
 
     #[inline(always)]
-    fn floats(&mut self, line: usize) -> [f32; N] {
-        let words = self.words(line);
-        array::from_fn(|j| f32::from_bits(words[j]))
+    fn floats<V: Vector>(&mut self, v: V, line: usize, c: usize) -> V::Float {
+        v.floats(bytemuck::cast_slice(self.words(v, line, c)))
     }
 
     #[inline(always)]
-    fn set_floats(&mut self, line: usize, values: &[f32; N]) {
-        for (word, value) in self.words(line).iter_mut().zip(values) {
-            *word = value.to_bits();
-        }
+    fn set_floats<V: Vector>(&mut self, v: V, line: usize, c: usize, x: V::Float) {
+        v.store_floats(x, bytemuck::cast_slice_mut(self.words(v, line, c)));
     }
 
     #[inline(always)]
-    fn integers(&mut self, line: usize) -> [i32; N] {
-        let words = self.words(line);
-        array::from_fn(|j| words[j] as i32)
+    fn ints<V: Vector>(&mut self, v: V, line: usize, c: usize) -> V::Int {
+        v.ints(bytemuck::cast_slice(self.words(v, line, c)))
     }
 
     #[inline(always)]
-    fn set_integers(&mut self, line: usize, values: &[i32; N]) {
-        for (word, value) in self.words(line).iter_mut().zip(values) {
-            *word = *value as u32;
-        }
+    fn set_ints<V: Vector>(&mut self, v: V, line: usize, c: usize, x: V::Int) {
+        v.store_ints(x, bytemuck::cast_slice_mut(self.words(v, line, c)));
     }
 }

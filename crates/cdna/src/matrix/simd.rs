@@ -9,6 +9,9 @@
 use std::sync::OnceLock;
 
 use super::run::{self, Job};
+use super::vector::Any;
+#[cfg(target_arch = "x86_64")]
+use super::vector::{Avx2, Avx512};
 
 /// An instruction set that this processor has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,18 +75,20 @@ pub(super) fn run(level: Level, job: &mut Job<'_>) {
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Set::Avx2 => unsafe { avx2(job) },
-        _ => run::body(job),
+        _ => run::body(Any::<16>, job),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c")]
 fn avx2(job: &mut Job<'_>) {
-    run::body(job);
+    // SAFETY: this function is only called where they are.
+    run::body(unsafe { Avx2::new() }, job);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl")]
 fn avx512(job: &mut Job<'_>) {
-    run::body(job);
+    // SAFETY: as above.
+    run::body(unsafe { Avx512::new() }, job);
 }

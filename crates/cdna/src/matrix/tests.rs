@@ -91,22 +91,28 @@ fn operands_that_do_not_fit_change_nothing() {
 #[test]
 fn every_instruction_set_gives_the_same_bits() {
     let mut state = 1_u32;
-    let mut word = || {
+    // Exponents near those of 1 in most formats, and then anything, NaNs included.
+    let mut word = |mask: u32| {
         state = state.wrapping_mul(0x915f_77f5).wrapping_add(0x1234_5677);
-        // Exponents near those of 1, in most formats.
-        let noise = state.rotate_left(13) & 0x87ff_87ff;
-        0x3838_3838 ^ (noise & 0x8787_8787)
+        0x3838_3838 ^ (state.rotate_left(13) & mask)
     };
     let levels = simd::Level::all();
-    for form in Form::all() {
+    let masks = [0x8787_8787, 0xffff_ffff];
+    for (form, mask) in Form::all()
+        .iter()
+        .flat_map(|form| masks.map(|mask| (form, mask)))
+    {
         let arch = if form.is_on(Arch::Gfx942) {
             Arch::Gfx942
         } else {
             Arch::Gfx950
         };
         let mfma = Mfma::new(form, arch, Modifiers::default()).unwrap();
-        let mut registers =
-            |n: usize| -> Vec<Lanes> { (0..n).map(|_| std::array::from_fn(|_| word())).collect() };
+        let mut registers = |n: usize| -> Vec<Lanes> {
+            (0..n)
+                .map(|_| std::array::from_fn(|_| word(mask)))
+                .collect()
+        };
         let a = registers(mfma.a_layout().registers());
         let b = registers(mfma.b_layout().registers());
         let c = registers(mfma.d_layout().registers());
