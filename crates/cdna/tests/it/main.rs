@@ -5,6 +5,8 @@
 mod decode;
 mod faults;
 mod foreign;
+mod fuzz;
 mod kernels;
 mod matrix;
+mod oracle;
 mod support;
