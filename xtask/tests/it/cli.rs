@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 mod engine;
 mod exit_codes;
 mod manual;
+mod tools;
 
 /// The checkout.
 fn root() -> PathBuf {
