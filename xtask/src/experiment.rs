@@ -11,14 +11,12 @@ use crate::context::{Context, Failure, Result};
 
 /// The module that `train` and everything about training looks at.
 pub(crate) const PRE_TRAINER: &str = "pre_trainer";
-/// The module that `train posttrain` looks at.
-pub(crate) const POST_TRAINER: &str = "post_trainer";
 
 /// An experiment file, where its presets are, and what to change in it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExperimentArgs {
     /// The experiment file
-    #[arg(long, alias = "config", value_name = "FILE")]
+    #[arg(long, visible_alias = "config", value_name = "FILE")]
     pub(crate) exp: PathBuf,
     #[command(flatten)]
     pub(crate) presets: PresetArgs,
@@ -45,6 +43,15 @@ impl PresetArgs {
         overrides: &[String],
         module: &str,
     ) -> Result<(Resolved, Vec<Diagnostic>)> {
+        for root in &self.configs {
+            if !context.cwd.join(root).is_dir() {
+                let message = format!("there is no folder {}", root.display());
+                let diagnostic = Diagnostic::error("xtask::configs", message).hint(
+                    "`--configs` takes a folder that holds `models/` and `modules/`, relative to the current folder",
+                );
+                return Err(Failure::wrong(diagnostic));
+            }
+        }
         // From the top of the checkout, its presets are named as a user would.
         let project = if context.cwd == context.root {
             Path::new("")

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long = "suite", value_name = "NAME")]
     suites: Vec<String>,
     /// Run tests with this in their name only
-    #[arg(short = 'k', value_name = "EXPR", value_parser = name_part)]
+    #[arg(short = 'k', value_name = "PART", value_parser = name_part)]
     filter: Option<String>,
     /// List the tests of each suite and run none
     #[arg(long)]

@@ -5,7 +5,7 @@ use cairn_launch::request::{Command, Train};
 
 use crate::context::{Context, Failure, Result};
 use crate::engine::{self, Start};
-use crate::experiment::{self, ExperimentArgs, POST_TRAINER, PRE_TRAINER};
+use crate::experiment::{self, ExperimentArgs, PRE_TRAINER};
 
 /// Train a model as an experiment file says
 #[derive(Debug, clap::Args)]
@@ -45,7 +45,8 @@ pub(crate) struct Args {
 enum Stage {
     /// From the beginning, or from a checkpoint
     Pretrain,
-    /// Fine-tuning of a finished model
+    /// Fine-tuning of a finished model: known so that it can be refused by name
+    #[value(hide = true)]
     Posttrain,
 }
 
@@ -55,17 +56,13 @@ enum Device {
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> Result {
-    let module = match args.stage {
-        Stage::Pretrain => PRE_TRAINER,
-        Stage::Posttrain => POST_TRAINER,
-    };
-    let resolved = args.experiment.resolve(context, module)?;
-    let experiment = experiment::for_engine(&resolved)?;
     if args.stage == Stage::Posttrain {
         let diagnostic = Diagnostic::error("train::stage", "the native engine has no post-training yet")
             .hint("use `cargo xtask train pretrain`, which trains from the beginning or from a checkpoint");
         return Err(Failure::wrong(diagnostic));
     }
+    let resolved = args.experiment.resolve(context, PRE_TRAINER)?;
+    let experiment = experiment::for_engine(&resolved)?;
     cairn_config::native::trainable(&experiment.native.model).map_err(Failure::wrong)?;
     let command = Command::Train(Box::new(Train {
         experiment,

@@ -61,6 +61,28 @@ fn wrong_use_and_wrong_input_end_with_2_and_say_why() {
         ),
         (&["config", "show", "--exp", "no/such.yaml"], "no/such.yaml"),
         (
+            &[
+                "config",
+                "show",
+                "--exp",
+                QUICKSTART,
+                "--configs",
+                "no/such",
+            ],
+            "there is no folder no/such",
+        ),
+        (
+            &[
+                "config",
+                "show",
+                "--exp",
+                QUICKSTART,
+                "--configs",
+                QUICKSTART,
+            ],
+            "there is no folder",
+        ),
+        (
             &["config", "diff", QUICKSTART, "no/such.yaml"],
             "no/such.yaml",
         ),
@@ -143,6 +165,17 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         .args(["-c", script, env!("CARGO_BIN_EXE_xtask")])
         .cwd(super::root());
     assert_eq!(exec.output().unwrap().text(), "0");
+}
+
+#[test]
+fn help_offers_what_there_is() {
+    let (code, help, _) = outcome(&xtask(&["train", "--help"]));
+    assert_eq!(code, Some(0));
+    assert!(
+        help.contains("pretrain") && !help.contains("posttrain"),
+        "{help}"
+    );
+    assert!(help.contains("--config]"), "{help}");
 }
 
 #[test]
