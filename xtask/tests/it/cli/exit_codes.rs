@@ -181,18 +181,29 @@ fn help_offers_what_there_is() {
 #[test]
 fn a_dry_run_creates_nothing_and_needs_no_engine() {
     let dir = tempfile::tempdir().unwrap();
+    // A build folder of its own: no engine in it, and no cargo to build one.
+    let release = dir.path().join("release");
+    std::fs::create_dir(&release).unwrap();
+    let program = release.join("xtask");
+    std::fs::copy(env!("CARGO_BIN_EXE_xtask"), &program).unwrap();
     let workspace = format!("workspace={}", dir.path().join("output").display());
-    let (code, stdout, stderr) = outcome(&xtask(&[
-        "train",
-        "--exp",
-        QUICKSTART,
-        "--dry-run",
-        &workspace,
-    ]));
+    let words = ["train", "--exp", QUICKSTART, &workspace];
+    let alone = |words: &[&str]| {
+        let exec = cairn_base::Exec::new(&program).args(words);
+        outcome(&exec.cwd(super::root()).env("CARGO", "false"))
+    };
+    let (code, stdout, stderr) = alone(&[&words[..], &["--dry-run"]].concat());
     assert_eq!(code, Some(0), "{stderr}");
+    let engine = release.join("cairn-train");
     assert!(
-        stdout.starts_with("#!/bin/sh\n") && stdout.contains("cairn-train --request"),
+        stdout.starts_with("#!/bin/sh\n")
+            && stdout.contains(&format!("{} --request", engine.display())),
         "{stdout}"
     );
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    // The same without `--dry-run` wants the engine that is not there.
+    let (code, _, stderr) = alone(&words);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("the engine cannot be built"), "{stderr}");
+    let names = |path: &std::path::Path| std::fs::read_dir(path).unwrap().count();
+    assert_eq!((names(dir.path()), names(&release)), (1, 1));
 }
