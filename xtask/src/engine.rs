@@ -71,11 +71,7 @@ pub(crate) fn become_engine(
 ) -> Result {
     let plan = plan(context, subcommand, command, start)?;
     build(context, engine_for(subcommand)?)?;
-    let error = plan.run();
-    Err(Failure::failed(Diagnostic::error(
-        "xtask::engine",
-        error.to_string(),
-    )))
+    Err(Failure::failed(plan.run().diagnostic()))
 }
 
 fn engine_for(subcommand: &str) -> Result<&'static Engine> {

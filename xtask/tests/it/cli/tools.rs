@@ -1,4 +1,4 @@
-//! What a command does on a machine that lacks one of Rust's optional tools.
+//! What a command does on a machine that lacks something.
 
 use std::path::Path;
 
@@ -13,6 +13,26 @@ fn folder_of(programs: &[&str], bin: &Path) {
             .unwrap();
         std::os::unix::fs::symlink(found.text(), bin.join(program)).unwrap();
     }
+}
+
+#[test]
+fn a_folder_of_temporary_files_that_cannot_be_used_can_be_moved() {
+    // `true` builds every engine at once, and none is started.
+    let estimate = [
+        "plan",
+        "estimate",
+        "--exp",
+        "configs/experiments/tiny_resume.yaml",
+    ];
+    let exec = xtask(&estimate)
+        .env("CARGO", "true")
+        .env("TMPDIR", "/no/such");
+    let (code, _, stderr) = outcome(&exec);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(
+        stderr.contains("cannot write /no/such") && stderr.contains("TMPDIR names"),
+        "{stderr}"
+    );
 }
 
 #[test]
