@@ -6,7 +6,7 @@ use std::time::Instant;
 use cairn_base::Exec;
 use serde_json::json;
 
-use crate::context::{Context, Failure, Result};
+use crate::context::{Context, Failure, Result, lacks};
 use crate::{engine, table};
 
 mod nix;
@@ -62,11 +62,8 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     for check in checks {
         eprintln!("== {}: {}", check.name, check.exec.command_line());
         let start = Instant::now();
-        let outcome = match check
-            .needs
-            .filter(|program| Exec::new(program).arg("--version").output().is_err())
-        {
-            Some(program) => format!("skipped: no {program}"),
+        let outcome = match check.needs.and_then(lacks) {
+            Some(reason) => format!("skipped: {reason}"),
             None if check.exec.status()?.success() => "passed".to_owned(),
             None => "failed".to_owned(),
         };

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use cairn_base::{Diagnostic, ExecError, FileError, env};
+use cairn_base::{Diagnostic, Exec, ExecError, FileError, env};
 use cairn_launch::request::Format;
 
 /// `--format`.
@@ -174,6 +174,14 @@ impl Context {
     }
 }
 
+/// Why what needs this program is skipped; `None` when the program can be used.
+/// Rust's own tools are asked for their version, because rustup leaves a stand-in
+/// for each one that is not installed.
+pub(crate) fn lacks(program: &str) -> Option<String> {
+    let found = Exec::new(program).arg("--version").output().is_ok();
+    (!found).then(|| format!("no {program}"))
+}
+
 /// The folder at or above `start` that holds this workspace.
 fn find_root(start: &Path) -> Option<&Path> {
     start
@@ -184,6 +192,13 @@ fn find_root(start: &Path) -> Option<&Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_program_is_a_reason() {
+        assert_eq!(lacks("rustc"), None);
+        let program = "no-such-program-anywhere";
+        assert_eq!(lacks(program), Some(format!("no {program}")));
+    }
 
     #[test]
     fn the_checkout_is_found_from_below_only() {

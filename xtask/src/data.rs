@@ -55,7 +55,7 @@ struct InspectArgs {
     )]
     path: Option<PathBuf>,
     /// The experiment file
-    #[arg(long, alias = "config", value_name = "FILE")]
+    #[arg(long, visible_alias = "config", value_name = "FILE")]
     exp: Option<PathBuf>,
     #[command(flatten)]
     presets: PresetArgs,

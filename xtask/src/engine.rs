@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -36,6 +37,9 @@ static ENGINES: &[Engine] = &[
 
 /// How long a rebuild may take before a message says that it happens.
 const QUIET: Duration = Duration::from_secs(2);
+
+/// What cargo says when it waits; what it waits for follows.
+const WAITS: &str = "waiting for file lock";
 
 /// What an engine is started with besides its request.
 #[derive(Debug, Default)]
@@ -74,11 +78,7 @@ pub(crate) fn become_engine(
 ) -> Result {
     let plan = plan(context, subcommand, command, start)?;
     build(context, engine_for(subcommand)?)?;
-    let error = plan.run();
-    Err(Failure::failed(Diagnostic::error(
-        "xtask::engine",
-        error.to_string(),
-    )))
+    Err(Failure::failed(plan.run().diagnostic()))
 }
 
 fn engine_for(subcommand: &str) -> Result<&'static Engine> {
@@ -107,7 +107,7 @@ pub(crate) fn cargo() -> Exec {
 }
 
 /// Builds an engine. The first build shows cargo's own progress; a rebuild
-/// says a word only when it takes long.
+/// says a word only when it takes long or has to wait.
 fn build(context: &Context, engine: &Engine) -> Result {
     let target = target_dir(context);
     let first = !target.join("release").join(engine.binary).is_file();
@@ -124,25 +124,58 @@ fn build(context: &Context, engine: &Engine) -> Result {
         .arg(context.root.join("Cargo.toml"))
         .arg("--target-dir")
         .arg(&target);
-    if first {
+    let built = if first {
         eprintln!("building the engine (once; a few minutes on a small machine)");
         fetch(context);
+        cargo.status()?
     } else {
-        cargo = cargo.arg("--quiet");
-    }
-    let (done, waiting) = mpsc::channel::<()>();
-    let notice = std::thread::spawn(move || {
-        if !first && waiting.recv_timeout(QUIET) == Err(mpsc::RecvTimeoutError::Timeout) {
-            eprintln!("building the engine");
+        if env::color_on_stderr() {
+            cargo = cargo.args(["--color", "always"]);
         }
-    });
-    let built = cargo.run();
-    drop(done);
-    // It has nothing to return.
-    drop(notice.join());
-    built.map_err(|error| {
-        Failure::failed(error.diagnostic().hint("the compiler's messages are above"))
-    })
+        rebuild(&cargo, |text| eprintln!("{text}"))?
+    };
+    if built.success() {
+        return Ok(());
+    }
+    let message = format!("the engine cannot be built ({built})");
+    let diagnostic = Diagnostic::error("xtask::build", message);
+    Err(Failure::failed(
+        diagnostic.hint("the compiler's messages are above"),
+    ))
+}
+
+/// Runs cargo and tells nothing of what it says unless it fails, but that it
+/// waits for another cargo, or that it takes long.
+fn rebuild(
+    cargo: &Exec,
+    tell: impl Fn(&str) + Sync,
+) -> std::result::Result<ExitStatus, cairn_base::ExecError> {
+    let (done, waiting) = mpsc::channel::<()>();
+    let mut said = Vec::new();
+    let tell = &tell;
+    let status = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            if waiting.recv_timeout(QUIET) == Err(mpsc::RecvTimeoutError::Timeout) {
+                tell("building the engine");
+            }
+        });
+        let status = cargo.error_lines(|line| {
+            if let Some((_, what)) = line.split_once(WAITS) {
+                // One word is enough; the other thread may be gone already.
+                drop(done.send(()));
+                tell(&format!(
+                    "waiting for another cargo to end: it holds a lock{what}"
+                ));
+            }
+            said.push(line.to_owned());
+        });
+        drop(done);
+        status
+    })?;
+    if !status.success() {
+        said.iter().for_each(|line| tell(line));
+    }
+    Ok(status)
 }
 
 /// Downloads every package of the workspace for this machine, those that only
@@ -170,6 +203,36 @@ fn fetch(context: &Context) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What is told while this script stands in for cargo.
+    fn told(script: &str) -> (bool, Vec<String>) {
+        let told = std::sync::Mutex::new(Vec::new());
+        let cargo = Exec::new("sh").args(["-c", script]);
+        let status = rebuild(&cargo, |text| {
+            // Said or not as the machine is busy or not.
+            if text != "building the engine" {
+                told.lock().unwrap().push(text.to_owned());
+            }
+        });
+        (status.unwrap().success(), told.into_inner().unwrap())
+    }
+
+    #[test]
+    fn a_rebuild_that_waits_says_so_and_another_shows_nothing_of_cargos() {
+        let waits = "echo '    Blocking waiting for file lock on artifact directory' >&2";
+        let word = "waiting for another cargo to end: it holds a lock on artifact directory";
+        assert_eq!(told(waits), (true, vec![word.to_owned()]));
+        assert_eq!(told("echo '   Compiling a' >&2"), (true, vec![]));
+    }
+
+    #[test]
+    fn a_failed_rebuild_shows_what_the_compiler_said() {
+        let said = told("echo 'error[E0308]: mismatched types' >&2; exit 101");
+        assert_eq!(
+            said,
+            (false, vec!["error[E0308]: mismatched types".to_owned()])
+        );
+    }
 
     #[test]
     fn a_subcommand_is_served_by_at_most_one_engine() {

@@ -18,7 +18,7 @@ pub(crate) const POST_TRAINER: &str = "post_trainer";
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExperimentArgs {
     /// The experiment file
-    #[arg(long, alias = "config", value_name = "FILE")]
+    #[arg(long, visible_alias = "config", value_name = "FILE")]
     pub(crate) exp: PathBuf,
     #[command(flatten)]
     pub(crate) presets: PresetArgs,
@@ -45,6 +45,15 @@ impl PresetArgs {
         overrides: &[String],
         module: &str,
     ) -> Result<(Resolved, Vec<Diagnostic>)> {
+        for root in &self.configs {
+            if !context.cwd.join(root).is_dir() {
+                let message = format!("there is no folder {}", root.display());
+                let diagnostic = Diagnostic::error("xtask::configs", message).hint(
+                    "`--configs` takes a folder that holds `models/` and `modules/`, relative to the current folder",
+                );
+                return Err(Failure::wrong(diagnostic));
+            }
+        }
         // From the top of the checkout, its presets are named as a user would.
         let project = if context.cwd == context.root {
             Path::new("")

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(long = "suite", value_name = "NAME")]
     suites: Vec<String>,
     /// Run tests with this in their name only
-    #[arg(short = 'k', value_name = "EXPR", value_parser = name_part)]
+    #[arg(short = 'k', value_name = "PART", value_parser = name_part)]
     filter: Option<String>,
     /// List the tests of each suite and run none
     #[arg(long)]
@@ -37,7 +37,9 @@ pub(crate) struct Args {
     /// Tests to run at a time
     #[arg(long, value_name = "N", value_parser = crate::args::at_least_one)]
     jobs: Option<usize>,
-    /// First install what the suites need and this machine lacks
+    /// First install what the suites need and this machine lacks: programs, and a Python with
+    /// TensorBoard in the target folder. Suites that need PyTorch or transformers take the
+    /// Python named in `CAIRN_PYTHON`
     #[arg(long)]
     setup: bool,
 }
@@ -75,7 +77,7 @@ fn name_part(text: &str) -> std::result::Result<String, String> {
 pub(crate) fn run(args: Args, context: &Context) -> Result {
     let suites = chosen(&args.suites)?;
     if args.setup {
-        setup::run()?;
+        setup::run(context);
     }
     let options = Options {
         filter: args.filter,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use cairn_base::{Diagnostic, Exec, files};
 use clap::CommandFactory;
 
-use crate::context::{Context, Failure, Result};
+use crate::context::{Context, Failure, Result, lacks};
 use crate::engine;
 
 mod edges;
@@ -154,6 +154,13 @@ fn sources(context: &Context) -> Result<Vec<Source>> {
 }
 
 fn unformatted(context: &Context) -> Result<Vec<Fault>> {
+    if let Some(reason) = lacks("rustfmt") {
+        let message = format!("the format is not checked: {reason}");
+        let note = Diagnostic::note("tidy::skipped", message)
+            .hint("`rustup component add rustfmt` installs it");
+        context.show(&[note]);
+        return Ok(Vec::new());
+    }
     let (status, output) = engine::cargo()
         .args(["fmt", "--all", "--", "--check", "-l"])
         .cwd(&context.root)

@@ -48,7 +48,7 @@ pub(crate) struct Args {
 enum Stage {
     /// From the beginning, or from a checkpoint
     Pretrain,
-    /// Fine-tuning of a finished model
+    /// Fine-tuning of a finished model, by an external framework
     Posttrain,
 }
 
@@ -68,12 +68,12 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     {
         return deps::external(&args.source, context, &resolved, module, args.dry_run);
     }
-    let experiment = experiment::for_engine(&resolved)?;
     if args.stage == Stage::Posttrain {
         let diagnostic = Diagnostic::error("train::stage", "the native engine has no post-training yet")
             .hint("use `cargo xtask train pretrain`, which trains from the beginning or from a checkpoint");
         return Err(Failure::wrong(diagnostic));
     }
+    let experiment = experiment::for_engine(&resolved)?;
     cairn_config::native::trainable(&experiment.native.model).map_err(Failure::wrong)?;
     let command = Command::Train(Box::new(Train {
         experiment,

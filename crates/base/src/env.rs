@@ -31,7 +31,7 @@ registry! {
     CAIRN_AUTO_SYNC: "`1`: `train` fetches missing third-party trees without asking", default "ask";
     CAIRN_CONFIGS: "further folders with presets, separated by colons, searched before the shipped ones", default "none";
     CAIRN_CPU: "highest CPU kernel set to use: `portable`, `avx2`, `avx512`, `avx512_bf16` or `amx`", default "the best this CPU has";
-    CAIRN_PYTHON: "Python with the peers' packages (torch, tensorboard), for tests and benchmarks against them", default "none: those tests are skipped";
+    CAIRN_PYTHON: "Python with the peers' packages (torch, tensorboard), for tests and benchmarks against them", default "for tests, the one that `cargo xtask test --setup` makes; without it they are skipped";
     CAIRN_SHARED: "folder with reference data for the parity suite", default "../shared beside the checkout";
     CAIRN_SKIP_LOG: "file to which skipped tests append their reasons; set by `cargo xtask test`", default "none";
     CAIRN_THIRDPARTY_DIR: "cache of third-party source trees", default "PRIMUS_THIRDPARTY_DIR, else .cache/cairn/third_party in HOME";

@@ -246,21 +246,23 @@ impl Exec {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn lines(&self, mut take: impl FnMut(&str)) -> Result<ExitStatus, ExecError> {
+    pub fn lines(&self, take: impl FnMut(&str)) -> Result<ExitStatus, ExecError> {
         let mut command = self.command();
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(|source| self.start_error(source))?;
-        if let Some(pipe) = child.stdout.take() {
-            let mut pipe = io::BufReader::new(pipe);
-            let mut line = Vec::new();
-            while pipe
-                .read_until(b'\n', &mut line)
-                .is_ok_and(|length| length > 0)
-            {
-                take(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']));
-                line.clear();
-            }
-        }
+        each_line(child.stdout.take(), take);
+        child.wait().map_err(|source| self.start_error(source))
+    }
+
+    /// As [`Exec::lines`], for its standard error; its standard output is ours.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn error_lines(&self, take: impl FnMut(&str)) -> Result<ExitStatus, ExecError> {
+        let mut command = self.command();
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|source| self.start_error(source))?;
+        each_line(child.stderr.take(), take);
         child.wait().map_err(|source| self.start_error(source))
     }
 
@@ -296,6 +298,20 @@ impl Exec {
             command: self.command_line(),
             source,
         }
+    }
+}
+
+/// Hands over each line of a stream as it comes, until it ends.
+fn each_line(stream: Option<impl io::Read>, mut take: impl FnMut(&str)) {
+    let Some(stream) = stream else { return };
+    let mut stream = io::BufReader::new(stream);
+    let mut line = Vec::new();
+    while stream
+        .read_until(b'\n', &mut line)
+        .is_ok_and(|length| length > 0)
+    {
+        take(String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']));
+        line.clear();
     }
 }
 
@@ -400,6 +416,11 @@ mod tests {
             .unwrap();
         assert_eq!(lines, ["a", "", "b"]);
         assert_eq!(status.code(), Some(2));
+        let mut lines = Vec::new();
+        let status = sh("echo a >&2; exit 3")
+            .error_lines(|line| lines.push(line.to_owned()))
+            .unwrap();
+        assert_eq!((lines, status.code()), (vec!["a".to_owned()], Some(3)));
     }
 
     #[test]

@@ -95,11 +95,15 @@ impl FileError {
             FileErrorKind::Invalid => ("file::invalid", None),
             FileErrorKind::Other => ("file::failed", None),
         };
-        let diagnostic = Diagnostic::error(code, self.to_string());
-        match hint {
-            Some(hint) => diagnostic.hint(hint),
-            None => diagnostic,
+        let mut diagnostic = Diagnostic::error(code, self.to_string());
+        if let Some(hint) = hint {
+            diagnostic = diagnostic.hint(hint);
         }
+        if self.path == std::env::temp_dir() {
+            // Nobody named this place, so nobody knows where to name another.
+            diagnostic = diagnostic.hint("TMPDIR names the folder for temporary files");
+        }
+        diagnostic
     }
 }
 
@@ -281,6 +285,15 @@ mod tests {
         assert_eq!(error.kind, FileErrorKind::Full);
         assert_eq!(error.to_string(), "cannot write /dev/full: no space left");
         assert_eq!(error.diagnostic().code, "file::disk-full");
+    }
+
+    #[test]
+    fn a_full_folder_of_temporary_files_can_be_moved() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let hints = |path| FileError::new("write", path, full()).diagnostic().hints;
+        let (temporary, other) = (hints(std::env::temp_dir()), hints("/dev/full".into()));
+        assert_eq!(temporary[0], other[0]);
+        assert!(temporary[1].contains("TMPDIR") && other.len() == 1);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::env;
 /// test afterwards:
 ///
 /// ```
-/// # let peer: Option<u32> = None;
+/// # let peer = Some(1);
 /// let Some(peer) = peer else { return cairn_base::skip("no peer installed") };
 /// ```
 ///

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cairn_base::Exec;
 use cairn_base::exec::shell_quote;
+use cairn_base::{Diagnostic, Exec};
 use serde::Serialize;
 
 use crate::request::{Request, RequestError};
@@ -144,6 +144,18 @@ pub enum RunError {
     /// The process could not be started.
     #[error(transparent)]
     Exec(#[from] cairn_base::ExecError),
+}
+
+impl RunError {
+    /// The form a user is shown.
+    #[must_use]
+    pub fn diagnostic(&self) -> Diagnostic {
+        match self {
+            Self::Request(RequestError::File(error)) => error.diagnostic(),
+            Self::Exec(error) => error.diagnostic(),
+            Self::Empty | Self::Request(_) => Diagnostic::error("launch::run", self.to_string()),
+        }
+    }
 }
 
 fn quote_path(path: &Path) -> String {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use cairn_base::{Exec, FileErrorKind, env, files, skip};
 
+use super::setup;
 use crate::context::{Context, Result};
 use crate::engine;
 
@@ -11,6 +12,8 @@ use crate::engine;
 #[derive(Debug)]
 pub(super) struct Log {
     path: PathBuf,
+    /// The Python of the tests, where `CAIRN_PYTHON` names none.
+    python: Option<PathBuf>,
 }
 
 impl Log {
@@ -18,19 +21,25 @@ impl Log {
     pub(super) fn start(context: &Context, suite: &str) -> Result<Self> {
         let dir = engine::target_dir(context).join("cairn-test");
         files::create_dir_all(&dir)?;
-        let log = Self::at(dir.join(format!("{suite}.skips")));
+        let mut log = Self::at(dir.join(format!("{suite}.skips")));
+        log.python = setup::python(context);
         files::write_atomic(&log.path, b"")?;
         Ok(log)
     }
 
     /// A log at this place.
     pub(super) fn at(path: PathBuf) -> Self {
-        Self { path }
+        Self { path, python: None }
     }
 
-    /// The process with this log as the place where its tests record skips.
+    /// The process with this log as the place where its tests record skips,
+    /// and with the Python that spares it some of them.
     pub(super) fn given_to(&self, exec: Exec) -> Exec {
-        exec.env(env::CAIRN_SKIP_LOG.name, &self.path)
+        let exec = exec.env(env::CAIRN_SKIP_LOG.name, &self.path);
+        match &self.python {
+            Some(python) => exec.env(env::CAIRN_PYTHON.name, python),
+            None => exec,
+        }
     }
 
     /// Test and reason of each skip, each once, by name.
@@ -54,6 +63,21 @@ impl Log {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tests_are_given_the_log_and_the_python() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = Log::at(dir.path().join("log"));
+        let show = |log: &Log| {
+            let exec = Exec::new("sh")
+                .args(["-c", "echo $CAIRN_SKIP_LOG $CAIRN_PYTHON"])
+                .env_remove("CAIRN_PYTHON");
+            log.given_to(exec).output().unwrap().text()
+        };
+        assert_eq!(show(&log), log.path.display().to_string());
+        log.python = Some("/venv/python".into());
+        assert_eq!(show(&log), format!("{} /venv/python", log.path.display()));
+    }
 
     #[test]
     fn skips_are_read_once_each_and_sorted() {

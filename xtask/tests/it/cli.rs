@@ -13,6 +13,7 @@ mod kernels;
 )]
 mod fixture;
 mod manual;
+mod tools;
 
 /// The checkout.
 fn root() -> PathBuf {

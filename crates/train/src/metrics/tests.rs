@@ -223,7 +223,7 @@ fn a_full_disk_is_reported_as_such() {
 /// TensorBoard's reading of a folder; `None` after recording a skip.
 fn read_tensorboard(dir: &Path) -> Option<Value> {
     let Some(python) = env::get(&env::CAIRN_PYTHON) else {
-        cairn_base::skip("CAIRN_PYTHON is not set");
+        cairn_base::skip("no Python with tensorboard: `cargo xtask test --setup` makes one");
         return None;
     };
     let has = Command::new(&python)

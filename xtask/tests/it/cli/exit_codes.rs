@@ -61,6 +61,28 @@ fn wrong_use_and_wrong_input_end_with_2_and_say_why() {
         ),
         (&["config", "show", "--exp", "no/such.yaml"], "no/such.yaml"),
         (
+            &[
+                "config",
+                "show",
+                "--exp",
+                QUICKSTART,
+                "--configs",
+                "no/such",
+            ],
+            "there is no folder no/such",
+        ),
+        (
+            &[
+                "config",
+                "show",
+                "--exp",
+                QUICKSTART,
+                "--configs",
+                QUICKSTART,
+            ],
+            "there is no folder",
+        ),
+        (
             &["config", "diff", QUICKSTART, "no/such.yaml"],
             "no/such.yaml",
         ),
@@ -146,20 +168,42 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
 }
 
 #[test]
+fn help_offers_what_there_is() {
+    let (code, help, _) = outcome(&xtask(&["train", "--help"]));
+    assert_eq!(code, Some(0));
+    assert!(
+        help.contains("pretrain") && !help.contains("posttrain"),
+        "{help}"
+    );
+    assert!(help.contains("--config]"), "{help}");
+}
+
+#[test]
 fn a_dry_run_creates_nothing_and_needs_no_engine() {
     let dir = tempfile::tempdir().unwrap();
+    // A build folder of its own: no engine in it, and no cargo to build one.
+    let release = dir.path().join("release");
+    std::fs::create_dir(&release).unwrap();
+    let program = release.join("xtask");
+    std::fs::copy(env!("CARGO_BIN_EXE_xtask"), &program).unwrap();
     let workspace = format!("workspace={}", dir.path().join("output").display());
-    let (code, stdout, stderr) = outcome(&xtask(&[
-        "train",
-        "--exp",
-        QUICKSTART,
-        "--dry-run",
-        &workspace,
-    ]));
+    let words = ["train", "--exp", QUICKSTART, &workspace];
+    let alone = |words: &[&str]| {
+        let exec = cairn_base::Exec::new(&program).args(words);
+        outcome(&exec.cwd(super::root()).env("CARGO", "false"))
+    };
+    let (code, stdout, stderr) = alone(&[&words[..], &["--dry-run"]].concat());
     assert_eq!(code, Some(0), "{stderr}");
+    let engine = release.join("cairn-train");
     assert!(
-        stdout.starts_with("#!/bin/sh\n") && stdout.contains("cairn-train --request"),
+        stdout.starts_with("#!/bin/sh\n")
+            && stdout.contains(&format!("{} --request", engine.display())),
         "{stdout}"
     );
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    // The same without `--dry-run` wants the engine that is not there.
+    let (code, _, stderr) = alone(&words);
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("the engine cannot be built"), "{stderr}");
+    let names = |path: &std::path::Path| std::fs::read_dir(path).unwrap().count();
+    assert_eq!((names(dir.path()), names(&release)), (1, 1));
 }

@@ -151,13 +151,13 @@ with torch.no_grad():
 #[test]
 fn transformers_reads_an_export() {
     let Some(python) = env::get(&env::CAIRN_PYTHON) else {
-        return cairn_base::skip("CAIRN_PYTHON names no Python with transformers");
+        return cairn_base::skip("CAIRN_PYTHON names no Python with torch and transformers");
     };
     let probe = Process::new(&python)
         .args(["-c", "import torch, transformers"])
         .output();
     if !probe.is_ok_and(|output| output.status.success()) {
-        return cairn_base::skip("the Python of CAIRN_PYTHON has no torch and transformers");
+        return cairn_base::skip("torch and transformers are not installed unasked: name a Python that has them in CAIRN_PYTHON");
     }
     let ids: Vec<i32> = (0..24).map(|index| (index * 37 + 5) % 512).collect();
     for (model, dtype) in [
