@@ -27,7 +27,10 @@ pub(super) enum Rule {
 /// The rule for products with elements of this type in A.
 ///
 /// Nobody has published gfx950's, so it takes those of gfx942. fp6 and fp4 exist on gfx950
-/// only and take fp8's: one instruction has all three.
+/// only and take fp8's: one instruction has all three. A block scale is a part of its
+/// elements: it moves their exponents, also the least one of subnormals. The model says
+/// nothing of sparse forms; their groups, and what is even and odd, run over the elements
+/// of A that are stored.
 pub(super) fn rule(_: Arch, a: Element) -> Rule {
     match a {
         Element::F64 | Element::F32 => Rule::Chain,
