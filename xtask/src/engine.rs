@@ -16,7 +16,6 @@ use crate::context::{Context, Failure, Result};
 /// A binary that serves commands.
 #[derive(Debug, PartialEq, Eq)]
 struct Engine {
-    package: &'static str,
     binary: &'static str,
     /// The subcommands it serves.
     commands: &'static [&'static str],
@@ -24,12 +23,10 @@ struct Engine {
 
 static ENGINES: &[Engine] = &[
     Engine {
-        package: "cairn-train",
         binary: "cairn-train",
         commands: &["train", "data", "ckpt", "report", "plan", "bench"],
     },
     Engine {
-        package: "cairn-cdna",
         binary: "cairn-sim",
         commands: &["sim"],
     },
@@ -115,8 +112,8 @@ fn build(context: &Context, engine: &Engine) -> Result {
         .args([
             "build",
             "--release",
-            "--package",
-            engine.package,
+            // One set of features for all of the workspace: what tests have built is used.
+            "--workspace",
             "--bin",
             engine.binary,
         ])
