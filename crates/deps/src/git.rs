@@ -4,11 +4,12 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::OnceLock;
 
 use cairn_base::exec::Output;
-use cairn_base::{Exec, ExecError};
+use cairn_base::{Exec, ExecError, FileError};
 
 use crate::error::DepsError;
 use crate::url::{Scheme, Url};
@@ -166,13 +167,30 @@ fn isolated(scheme: Option<Scheme>, config: &[(String, String)]) -> Exec {
     exec.env("GIT_CONFIG_COUNT", count.to_string())
 }
 
-/// No git is an error of its own.
+/// No git and no space are errors of their own.
 fn missing(error: ExecError) -> DepsError {
     if error.is_missing_program() {
-        DepsError::NoGit
-    } else {
-        DepsError::Exec(error)
+        return DepsError::NoGit;
     }
+    if let ExecError::Failed { stderr, .. } = &error
+        && let Some(full) = full(stderr, Path::new("the cache"))
+    {
+        return full;
+    }
+    DepsError::Exec(error)
+}
+
+/// What git says when the disk, the quota or the largest size of a file is reached.
+fn full(said: &str, path: &Path) -> Option<DepsError> {
+    let words = [
+        "No space left on device",
+        "Disk quota exceeded",
+        "File too large",
+    ];
+    words.iter().any(|words| said.contains(words)).then(|| {
+        let error = io::Error::from(io::ErrorKind::StorageFull);
+        FileError::new("write", path, error).into()
+    })
 }
 
 /// Runs git with its stderr handed over line by line, progress included. It
@@ -260,6 +278,15 @@ mod tests {
         let https = Url::parse("https://host/x").unwrap();
         assert!(!ask(git.remote(&https), url.secret()));
         assert!(!ask(git.remote(&url), "ext::true"));
+    }
+
+    #[test]
+    fn a_full_disk_is_told_apart() {
+        let path = Path::new("/c");
+        let said = "fatal: sha1 file '/c/x' write error. Out of diskspace: No space left on device";
+        let error = full(said, path).unwrap();
+        assert_eq!(error.diagnostic().code, "file::disk-full");
+        assert!(full("fatal: bad object", path).is_none());
     }
 
     #[test]

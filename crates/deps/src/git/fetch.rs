@@ -152,9 +152,8 @@ fn run(
         return Ok(Fetched::Done);
     }
     let text = said.join("\n");
-    if text.contains("No space left on device") || text.contains("Disk quota exceeded") {
-        let error = std::io::Error::from(std::io::ErrorKind::StorageFull);
-        return Err(cairn_base::FileError::new("write", store.path(), error).into());
+    if let Some(error) = super::full(&text, store.path()) {
+        return Err(error);
     }
     Ok(Fetched::Failed(answer(&text, url)))
 }
