@@ -114,7 +114,7 @@ fn mirror(context: &Context, text: &str) -> Result<Url> {
     let parsed = if path.is_dir() {
         Url::of_path(&path)
     } else {
-        Url::parse_with_credentials(text)
+        Url::parse_base(text)
     };
     parsed.map_err(|error| {
         // Whatever was typed may hold a password.

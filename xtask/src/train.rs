@@ -64,7 +64,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     };
     let resolved = args.experiment.resolve(context, module)?;
     if let Some(module) = resolved.module()
-        && deps::is_external(context, module)
+        && deps::is_external(context, module)?
     {
         return deps::external(&args.source, context, &resolved, module, args.dry_run);
     }

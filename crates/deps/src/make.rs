@@ -269,7 +269,7 @@ impl Workshop<'_> {
         into: &Path,
         bar: &Progress,
     ) -> Result<(Store, Checkout), DepsError> {
-        let store = Store::open(self.git, &self.cache.store(url))?;
+        let store = Store::open(self.git, &self.cache.store(url), rev)?;
         self.obtain(&store, label, url, rev, bar)?;
         let out = || {
             bar.message("checking out");

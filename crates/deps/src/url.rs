@@ -121,6 +121,20 @@ impl Url {
         })
     }
 
+    /// An address below which repositories are, typed for this run only.
+    ///
+    /// # Errors
+    /// When it is not allowed.
+    pub fn parse_base(text: &str) -> Result<Self, UrlError> {
+        let text = text.trim_end_matches('/');
+        // A server alone is no repository, and may have some.
+        let below = Self::parse_with_credentials(&format!("{text}/x"))?;
+        Ok(Self {
+            text: text.to_owned(),
+            scheme: below.scheme,
+        })
+    }
+
     /// The address of a folder on this machine.
     ///
     /// # Errors
@@ -382,6 +396,25 @@ mod tests {
         let url = Url::parse("https://h/a/Megatron-LM.git").unwrap();
         assert_eq!(url.repository(), "Megatron-LM");
         assert_eq!(Url::parse("git@h:x.git").unwrap().repository(), "x");
+        for (base, joined) in [
+            ("https://h", "https://h/x.git"),
+            ("https://me:s3cret@h:1/", "https://me:s3cret@h:1/x.git"),
+            ("file:///m/", "file:///m/x.git"),
+        ] {
+            let base = Url::parse_base(base).unwrap();
+            assert_eq!(base.join("x.git").secret(), joined);
+            assert!(!base.to_string().contains("s3cret"));
+        }
+        for wrong in [
+            "",
+            "https://",
+            "https://me:secret@",
+            "ext::sh",
+            "file://",
+            "/m",
+        ] {
+            assert!(Url::parse_base(wrong).is_err(), "{wrong}");
+        }
         let base = Url::of_path(Path::new("/m i")).unwrap();
         assert_eq!(base.join("x.git").secret(), "file:///m i/x.git");
     }

@@ -112,6 +112,9 @@ pub(super) fn lock(args: &LockArgs, context: &Context) -> Result {
             Err(error) => errors.push(error),
         }
     }
+    if locked.is_empty() && errors.is_empty() && !context.json() {
+        return context.print("nothing to lock: everything is as the manifest wants");
+    }
     print(context, &locked)?;
     if errors.is_empty() {
         Ok(())

@@ -96,6 +96,10 @@ pub(super) fn import(args: &ImportArgs, context: &Context) -> Result {
         let message = format!("{tree} is in the bundle and not in the lock: it was left out");
         notes.push(Diagnostic::warning("deps::import", message));
     }
+    if !done.lacking.is_empty() {
+        let message = format!("still not in the cache: {}", done.lacking.join(", "));
+        notes.push(Diagnostic::warning("deps::import", message));
+    }
     context.show(&notes);
     if context.json() {
         context.print_json(&json!({

@@ -4,11 +4,11 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
-use cairn_base::{Diagnostic, env, files};
+use cairn_base::{Diagnostic, FileErrorKind, env, files};
 use cairn_config::{Module, Resolved};
 use cairn_deps::resolve::{self, Named, Used};
 use cairn_deps::sync::{self, Options};
-use cairn_deps::{Cache, Entry, Manifest, Project};
+use cairn_deps::{Cache, DepsError, Entry, Manifest, Project};
 use serde_json::json;
 
 use crate::context::{Context, Failure, Result};
@@ -29,10 +29,16 @@ pub(crate) struct RunArgs {
 }
 
 /// True when the module's framework is one whose source the manifest has.
-pub(crate) fn is_external(context: &Context, module: &Module) -> bool {
-    module.native.is_none()
-        && Manifest::read(&context.root)
-            .is_ok_and(|manifest| manifest.backend(module.framework_name()).is_some())
+pub(crate) fn is_external(context: &Context, module: &Module) -> Result<bool> {
+    if module.native.is_some() {
+        return Ok(false);
+    }
+    match Manifest::read(&context.root) {
+        Ok(manifest) => Ok(manifest.backend(module.framework_name()).is_some()),
+        // Without a manifest there are no external frameworks.
+        Err(DepsError::File(error)) if error.kind == FileErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Resolves and verifies what a run of this module uses, and stores the proof with

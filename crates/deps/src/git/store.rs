@@ -14,6 +14,8 @@ use crate::url::Url;
 #[derive(Debug)]
 pub(crate) struct Store {
     path: PathBuf,
+    /// The hash its objects are named by, as git calls it.
+    format: &'static str,
     lock: File,
 }
 
@@ -29,8 +31,9 @@ pub(crate) fn store_name(url: &Url) -> String {
 }
 
 impl Store {
-    /// Opens or makes the store at `path`, waiting for whoever uses it now.
-    pub(crate) fn open(git: &Git, path: &Path) -> Result<Self, DepsError> {
+    /// Opens or makes the store at `path` for revisions such as `rev`, waiting for
+    /// whoever uses it now.
+    pub(crate) fn open(git: &Git, path: &Path, rev: &str) -> Result<Self, DepsError> {
         if let Some(parent) = path.parent() {
             files::create_dir_all(parent)?;
         }
@@ -45,6 +48,7 @@ impl Store {
         lock.lock().map_err(locked)?;
         let store = Self {
             path: path.to_path_buf(),
+            format: if rev.len() == 64 { "sha256" } else { "sha1" },
             lock,
         };
         store.prepare(git)?;
@@ -70,6 +74,7 @@ impl Store {
         git.output(
             &git.local()
                 .args(["init", "--quiet", "--bare", "--template="])
+                .arg(format!("--object-format={}", self.format))
                 .arg(&self.path),
         )?;
         Ok(())

@@ -53,13 +53,18 @@ impl World {
 
     /// A new repository.
     pub(crate) fn repo(&self, name: &str) -> Repo {
+        self.repo_with(name, &[])
+    }
+
+    /// A new repository, made with further options.
+    pub(crate) fn repo_with(&self, name: &str, options: &[&str]) -> Repo {
         let path = self.path("origin").join(name);
         std::fs::create_dir_all(&path).unwrap();
         let repo = Repo {
             name: name.to_owned(),
             path,
         };
-        repo.git(&["init", "--quiet", "--initial-branch=main"]);
+        repo.git(&[&["init", "--quiet", "--initial-branch=main"], options].concat());
         repo
     }
 

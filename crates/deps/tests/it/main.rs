@@ -10,5 +10,6 @@ mod fixture;
 mod hostile;
 mod relock;
 mod resolve;
+mod sources;
 mod sync;
 mod wrong;

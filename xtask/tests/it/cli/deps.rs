@@ -66,6 +66,14 @@ fn locked() -> (World, Repo, String) {
         std::fs::create_dir_all(&preset).unwrap();
         std::fs::write(preset.join("m.yaml"), "a: 1\n").unwrap();
     }
+    let platforms = world.checkout().join("configs/platforms");
+    std::fs::create_dir_all(&platforms).unwrap();
+    let platform = "configs/platforms/platform_azure.yaml";
+    std::fs::copy(
+        super::root().join(platform),
+        world.checkout().join(platform),
+    )
+    .unwrap();
     std::fs::create_dir(world.path("home")).unwrap();
     run(&world, &["deps", "lock", "--dir", "../lock-cache"], 0);
     (world, repo, rev)
@@ -85,20 +93,22 @@ fn start(world: &World) -> Child {
     command.spawn().unwrap()
 }
 
+/// How many names are below a folder.
+fn names(dir: &Path) -> usize {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return 0;
+    };
+    let below = entries.flatten().map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => 1 + names(&entry.path()),
+        _ => 1,
+    });
+    below.sum()
+}
+
 /// How many names are in an unfinished tree; `None` when there is none.
 fn unfinished(world: &World) -> Option<usize> {
-    fn count(dir: &Path) -> usize {
-        let Ok(entries) = std::fs::read_dir(dir) else {
-            return 0;
-        };
-        let below = entries.flatten().map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => 1 + count(&entry.path()),
-            _ => 1,
-        });
-        below.sum()
-    }
     let name = world.partials("cache").into_iter().next()?;
-    Some(count(&world.path("cache").join(name)))
+    Some(names(&world.path("cache").join(name)))
 }
 
 /// What can be seen is complete: the link leads to a tree, and the tree is as locked.
@@ -116,6 +126,35 @@ fn assert_nothing_partial(world: &World, when: &str) {
 const KILLS: u64 = 50;
 const INSIDE_AT_LEAST: u64 = 10;
 
+/// Where a kill is aimed: after this many turns of waiting, or, once the unfinished
+/// tree has this many names, this many turns later.
+struct Aim {
+    names: Option<usize>,
+    turns: u64,
+}
+
+/// Starts a sync and kills it there; false when it was over before.
+fn kill_at(world: &World, aim: &Aim) -> bool {
+    let mut child = start(world);
+    let mut turns = 0;
+    loop {
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        let counts = match aim.names {
+            Some(goal) => turns > 0 || unfinished(world).is_some_and(|names| names >= goal),
+            None => true,
+        };
+        turns += u64::from(counts);
+        if turns > aim.turns {
+            break;
+        }
+        std::hint::spin_loop();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap().signal() == Some(9)
+}
+
 #[test]
 fn fifty_kills_leave_nothing_that_looks_finished() {
     let seed = match std::env::var("CAIRN_TEST_SEED") {
@@ -131,53 +170,50 @@ fn fifty_kills_leave_nothing_that_looks_finished() {
         (state >> 33) % bound
     };
     let (world, _, _) = locked();
-    let (mut inside, mut killed, mut fetching) = (0, 0, 0);
-    for kill in 0..KILLS {
-        // Each sync has everything before it: now and then the objects too.
-        if !world.visible("cache").is_empty() || kill % 5 == 0 {
+    let whole = names(&world.path("lock-cache/a").canonicalize().unwrap());
+    let (mut killed, mut tries, mut before, mut checkout, mut later) = (0, 0, 0, 0, 0);
+    while killed < KILLS {
+        tries += 1;
+        assert!(
+            tries < 10 * KILLS,
+            "only {killed} of {tries} syncs could be killed"
+        );
+        // A third while fetching or soon after, so without objects; a third in a
+        // checkout; a third when all is written: patching, sealing, renaming.
+        let aim = match killed % 3 {
+            0 => Aim {
+                names: None,
+                turns: draw(30_000),
+            },
+            1 => Aim {
+                names: Some(1 + draw(whole as u64 - 1) as usize),
+                turns: 0,
+            },
+            _ => Aim {
+                names: Some(whole),
+                turns: draw(2_000),
+            },
+        };
+        if killed % 3 == 0 || !world.visible("cache").is_empty() {
             empty(&world.path("cache"));
         }
-        let mut child = start(&world);
-        // Every third is killed after some turns of waiting, the others inside a tree
-        // that holds this many names, up to more than there are.
-        let goal = draw(330) as usize;
-        let turns = draw(20_000);
-        let mut turn = 0;
-        let over = loop {
-            if child.try_wait().unwrap().is_some() {
-                break true;
-            }
-            turn += 1;
-            let reached = if kill % 3 == 0 {
-                turn > turns
-            } else {
-                unfinished(&world).is_some_and(|names| names >= goal)
-            };
-            if reached {
-                break false;
-            }
-            std::hint::spin_loop();
-        };
-        if !over {
-            child.kill().unwrap();
-        }
-        let status = child.wait().unwrap();
-        if status.signal() == Some(9) {
+        if kill_at(&world, &aim) {
             killed += 1;
-            if unfinished(&world).is_some() {
-                inside += 1;
-            } else {
-                fetching += 1;
+            match unfinished(&world) {
+                None => before += 1,
+                Some(names) if names < whole => checkout += 1,
+                Some(_) => later += 1,
             }
         }
-        assert_nothing_partial(&world, &format!("after kill {kill}"));
+        assert_nothing_partial(&world, &format!("after kill {killed}"));
     }
     println!(
-        "{killed} killed: {inside} inside a checkout, a patch or a rename, {fetching} before or after"
+        "{killed} killed in {tries} syncs: {checkout} inside a checkout, {later} while patching, sealing or \
+         renaming, {before} with no tree begun or all done"
     );
     assert!(
-        inside >= INSIDE_AT_LEAST,
-        "only {inside} kills fell inside a tree"
+        checkout + later >= INSIDE_AT_LEAST,
+        "only {checkout} and {later} kills fell inside a tree"
     );
     run(&world, &["deps", "sync"], 0);
     assert_nothing_partial(&world, "at the end");
@@ -213,7 +249,7 @@ fn a_changed_tree_is_named_by_verify_and_refused_by_train() {
     type Change = fn(&Path);
     let table: [(&str, Change); 3] = [
         ("many/3/3.py has other content", |tree| {
-            flip(&tree.join("many/3/3.py"))
+            flip(&tree.join("many/3/3.py"));
         }),
         ("run.sh is no longer executable", |tree| {
             std::fs::set_permissions(tree.join("run.sh"), std::fs::Permissions::from_mode(0o444))
@@ -335,7 +371,7 @@ fn every_command_works_from_any_folder_and_in_json() {
 
 #[test]
 fn wrong_input_is_told_with_the_next_step_and_leaves_a_usable_cache() {
-    let (world, repo, _) = locked();
+    let (world, repo, rev) = locked();
     let lock = world.checkout().join("third_party/third_party.lock");
     let good = std::fs::read_to_string(&lock).unwrap();
     let say = |words: &[&str], code: i32, want: &str| {
@@ -386,6 +422,17 @@ fn wrong_input_is_told_with_the_next_step_and_leaves_a_usable_cache() {
     say(&["deps", "sync"], 1, "cargo xtask deps lock a");
     run(&world, &["deps", "sync", "--exclude", "a"], 0);
     std::fs::write(&lock, &good).unwrap();
+    run(&world, &["deps", "sync"], 0);
+    // A checkout that somebody works in.
+    let own = world.checkout().join("third_party/a");
+    repo.clone_to(&own, &rev);
+    std::fs::write(own.join("README.md"), "# a, changed\n").unwrap();
+    say(&["deps", "verify"], 1, "README.md has other content");
+}
+
+#[test]
+fn a_machine_that_lacks_something_is_told_so_and_keeps_a_usable_cache() {
+    let (world, repo, _) = locked();
     // No git.
     let no_git = xtask(&world, &["deps", "sync"]).env("PATH", world.path("nothing"));
     let (code, _, stderr) = outcome(&no_git);
@@ -432,9 +479,4 @@ fn wrong_input_is_told_with_the_next_step_and_leaves_a_usable_cache() {
     let (stdout, stderr) = run(&world, &secret, 0);
     assert!(!(stdout + &stderr).contains("s3cret"));
     run(&world, &["deps", "verify"], 0);
-    // A checkout that somebody works in.
-    let own = world.checkout().join("third_party/a");
-    repo.clone_to(&own, &rev);
-    std::fs::write(own.join("README.md"), "# a, changed\n").unwrap();
-    say(&["deps", "verify"], 1, "README.md has other content");
 }
