@@ -44,7 +44,12 @@ let
   # leave files out and rewrite others.
   fetch =
     name:
-    { url, rev, source_hash, ... }:
+    {
+      url,
+      rev,
+      source_hash,
+      ...
+    }:
     pkgs.fetchgit {
       inherit name url rev;
       hash = source_hash;

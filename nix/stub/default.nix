@@ -61,7 +61,9 @@ let
     );
 
   clrFor =
-    { localGpuTargets ? [ ] }:
+    {
+      localGpuTargets ? [ ],
+    }:
     package (builtins.concatStringsSep "-" ([ "clr" ] ++ localGpuTargets))
     // {
       override = clrFor;
@@ -107,7 +109,8 @@ let
           rm -rf .git
         '';
 
-    "lib.makeLibraryPath" = packages: builtins.concatStringsSep ":" (map (each: "${each}/lib") packages);
+    "lib.makeLibraryPath" =
+      packages: builtins.concatStringsSep ":" (map (each: "${each}/lib") packages);
 
     # Without the setup of stdenv, which `nix develop` can do without.
     mkShell =
@@ -130,7 +133,9 @@ let
     "rocmPackages.clr.override" = rocmPackages.clr.override;
     "rocmPackages.overrideScope" = rocmPackages.overrideScope;
 
-    runCommand = name: attributes: script: build name attributes script;
+    runCommand =
+      name: attributes: script:
+      build name attributes script;
 
     "rustPlatform.buildRustPackage" =
       {
