@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::context::{Context, Failure, Result, lacks};
 use crate::{engine, table};
 
-/// Run every check: format, lints, tidy, documentation, the crate outside, tests
+/// Run every check: format, lints, tidy, documentation, the crate outside, the fuzz target, tests
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  cargo xtask ci")]
 pub(crate) struct Args {}
@@ -97,6 +97,17 @@ fn checks(context: &Context) -> Vec<Check> {
             needs: None,
             exec: cargo("test --release --locked --manifest-path examples/outside/Cargo.toml")
                 .env("CARGO_TARGET_DIR", target.join("outside")),
+        },
+        Check {
+            // Also a workspace of its own. Fuzzing takes a nightly compiler;
+            // that the target still compiles can be seen without.
+            name: "fuzz target",
+            needs: None,
+            exec: cargo(
+                "check --release --locked --no-default-features \
+                 --manifest-path crates/config/fuzz/Cargo.toml",
+            )
+            .env("CARGO_TARGET_DIR", target.join("fuzz")),
         },
         Check {
             name: "tests",
