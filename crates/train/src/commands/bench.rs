@@ -3,6 +3,7 @@
 mod gemm;
 mod torch;
 mod train;
+mod whole;
 
 use cairn_launch::request::{Bench, BenchSubject, Peer};
 
@@ -19,9 +20,14 @@ pub fn run(context: &Context, request: &Bench) -> Result<u8, TrainError> {
         .as_ref()
         .map(|Peer::Torch { python }| python.as_path());
     match &request.subject {
-        BenchSubject::Train { experiment, steps } => {
-            train::run(context, request.repeats, python, &experiment.native, *steps)?
-        }
+        BenchSubject::Train {
+            experiment,
+            whole: true,
+            ..
+        } => whole::run(context, experiment, python)?,
+        BenchSubject::Train {
+            experiment, steps, ..
+        } => train::run(context, request.repeats, python, &experiment.native, *steps)?,
         BenchSubject::Gemm { shapes, dtypes } => {
             gemm::run(context, request.repeats, python, shapes, dtypes)?;
         }
