@@ -50,6 +50,23 @@ def matmul_cases(torch, dtype, tag):
     yield f"linear_2048x512x1408_tn_{tag}", 2 * m * n * k, 0, grad_weight
 
 
+def gemm_case(torch, size, tag):
+    """C[M,N] = A[M,K] B[N,K]^T of a given size, the operand order of a linear layer."""
+    dtype = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}[tag]
+    m, n, k = size
+    def make():
+        a, b = torch.randn(m, k).to(dtype), torch.randn(n, k).to(dtype)
+        out = torch.empty(m, n, dtype=dtype)
+        return lambda: torch.mm(a, b.t(), out=out)
+    return f"matmul_{m}x{n}x{k}_nt_{tag}", 2 * m * n * k, 0, make
+
+
+def sizes(text):
+    """`MxNxK` as three numbers."""
+    m, n, k = (int(part) for part in text.split("x"))
+    return m, n, k
+
+
 def attention_cases(torch, dtype, tag):
     """Causal attention; FLOPs count the masked half as done, as many papers do."""
     sdpa = torch.nn.functional.scaled_dot_product_attention
@@ -120,12 +137,23 @@ def adamw_cases(torch):
     yield "adamw_50m_fused_f32", 0, 7 * 4 * 50_000_000, make
 
 
+def all_cases(torch):
+    """Every case."""
+    cases = []
+    for dtype, tag in ((torch.float32, "f32"), (torch.bfloat16, "bf16")):
+        for group in (matmul_cases, attention_cases, row_cases):
+            cases += group(torch, dtype, tag)
+    return cases + list(adamw_cases(torch))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("-k", metavar="TEXT", default="", help="only cases whose name contains TEXT")
     p.add_argument("--threads", type=int, default=0, help="0: as PyTorch chooses")
     p.add_argument("--seconds", type=float, default=1.0, help="time for each case")
     p.add_argument("--runs", type=int, default=7, help="at least this many runs of each case")
+    p.add_argument("--gemm", metavar="MxNxK", type=sizes, help="measure this matrix product only")
+    p.add_argument("--dtype", choices=["f32", "bf16", "f16"], default="f32", help="its element type")
     p.add_argument("--list", action="store_true")
     args = p.parse_args()
     import torch
@@ -133,11 +161,7 @@ def main():
     if args.threads:
         torch.set_num_threads(args.threads)
     torch.manual_seed(0)
-    cases = []
-    for dtype, tag in ((torch.float32, "f32"), (torch.bfloat16, "bf16")):
-        for group in (matmul_cases, attention_cases, row_cases):
-            cases += group(torch, dtype, tag)
-    cases += adamw_cases(torch)
+    cases = [gemm_case(torch, args.gemm, args.dtype)] if args.gemm else all_cases(torch)
     cases = [c for c in cases if args.k in c[0]]
     if not cases:
         sys.exit(f"no case is named like {args.k!r}; --list prints them")

@@ -42,10 +42,14 @@ def parse_arguments():
     p.add_argument("--eps", type=float, default=1e-8)
     p.add_argument("--clip", type=float, default=1.0)
     p.add_argument("--init-std", type=float, default=0.02)
+    p.add_argument("--rope-theta", type=float, default=10_000.0)
+    p.add_argument("--norm-eps", type=float, default=1e-5)
     p.add_argument("--seed", type=int, default=1234)
     p.add_argument("--init", metavar="FILE", help="initial weights: safetensors with Hugging Face names")
     p.add_argument("--data", metavar="FILE", help="training tokens, raw little-endian u16 (a Megatron .bin of that type)")
     p.add_argument("--val-data", metavar="FILE", help="held-out tokens, same form")
+    p.add_argument("--rows", action="store_true",
+                   help="the files hold sequences of --seq + 1 tokens, to be taken in order and all of them")
     p.add_argument("--val-chars", type=int, help="characters in the text of --val-data, to give bits per character")
     p.add_argument("--eval-interval", type=int, default=100)
     p.add_argument("--eval-iters", type=int, default=10, help="held-out batches per evaluation; 0: all of them")
@@ -60,6 +64,7 @@ class Tokens:
         self.torch, self.numpy, self.args = torch, numpy, args
         self.rng = numpy.random.default_rng(args.seed)
         self.tokens = numpy.memmap(path, dtype="<u2", mode="r") if path else None
+        self.next_row = 0
         if path and len(self.tokens) <= args.seq:
             sys.exit(f"{path} holds {len(self.tokens)} tokens, too few for sequences of {args.seq}")
         if path and int(self.tokens.max()) >= args.vocab:
@@ -74,12 +79,29 @@ class Tokens:
         a = self.args
         if self.tokens is None:
             return self._pair(self.rng.integers(0, a.vocab, (a.batch, a.seq + 1)))
+        if a.rows:
+            rows = self._rows()[self.next_row : self.next_row + a.batch]
+            if len(rows) < a.batch:
+                sys.exit(f"{a.data} holds too few sequences for {a.steps} steps of {a.batch}")
+            self.next_row += a.batch
+            return self._pair(rows)
         starts = self.rng.integers(0, len(self.tokens) - a.seq, a.batch)
         return self._pair(self.numpy.stack([self.tokens[s : s + a.seq + 1] for s in starts]))
+
+    def _rows(self):
+        """The file as sequences, each [T + 1]."""
+        width = self.args.seq + 1
+        if len(self.tokens) % width:
+            sys.exit(f"{len(self.tokens)} tokens are no sequences of {width}")
+        return self.tokens.reshape(-1, width)
 
     def windows(self, limit):
         """Held-out batches: evenly spread windows, the same ones on every call."""
         a = self.args
+        if a.rows:
+            for i in range(0, len(self._rows()), a.batch):
+                yield self._pair(self._rows()[i : i + a.batch])
+            return
         count = (len(self.tokens) - 1) // a.seq
         picks = self.numpy.arange(count)
         if limit and limit * a.batch < count:
@@ -171,7 +193,8 @@ def main():
     if args.threads:
         torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
-    shape = Shape(args.dim, args.layers, args.heads, args.kv_heads, args.ffn, args.vocab, args.seq)
+    shape = Shape(args.dim, args.layers, args.heads, args.kv_heads, args.ffn, args.vocab, args.seq,
+                  args.rope_theta, args.norm_eps)
     try:
         model = Llama(shape, args.init_std)
     except ValueError as error:

@@ -34,7 +34,8 @@ enum Command {
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "cargo xtask bench train --exp FILE [OPTIONS] [KEY=VALUE | --KEY VALUE]...",
-    after_help = "Example:\n  cargo xtask bench train --exp configs/experiments/bench_28M.yaml --peer torch --python PY"
+    after_help = "Examples:\n  cargo xtask bench train --exp configs/experiments/bench_28M.yaml --peer torch --python PY\n  \
+        cargo xtask bench train --exp configs/experiments/quickstart.yaml --whole --peer torch --python PY"
 )]
 struct TrainArgs {
     #[command(flatten)]
@@ -42,6 +43,10 @@ struct TrainArgs {
     /// Steps in each repeat
     #[arg(long, value_name = "N", default_value = "10", value_parser = crate::args::at_least_one)]
     steps: usize,
+    /// Train from start to end instead, beside the peer on the same tokens, and once more with
+    /// another number of threads: wall-clock time, held-out bits per character, equal loss bits
+    #[arg(long, requires = "peer", conflicts_with_all = ["steps", "repeats"])]
+    whole: bool,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -146,6 +151,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
             let subject = BenchSubject::Train {
                 experiment,
                 steps: args.steps,
+                whole: args.whole,
             };
             (subject, args.measure, experiment::environment(&resolved)?)
         }

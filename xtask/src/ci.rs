@@ -11,7 +11,7 @@ use crate::{engine, table};
 
 mod nix;
 
-/// Run every check: format, lints, tidy, documentation, the crate outside, tests
+/// Run every check: format, lints, tidy, documentation, the crate outside, the fuzz target, tests
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  cargo xtask ci\n  cargo xtask ci --arch gfx942\n  cargo xtask ci --nix"
@@ -138,6 +138,17 @@ fn checks(context: &Context) -> Vec<Check> {
             needs: None,
             exec: cargo("test --release --locked --manifest-path examples/outside/Cargo.toml")
                 .env("CARGO_TARGET_DIR", target.join("outside")),
+        },
+        Check {
+            // Also a workspace of its own. Fuzzing takes a nightly compiler;
+            // that the target still compiles can be seen without.
+            name: "fuzz target".to_owned(),
+            needs: None,
+            exec: cargo(
+                "check --release --locked --no-default-features \
+                 --manifest-path crates/config/fuzz/Cargo.toml",
+            )
+            .env("CARGO_TARGET_DIR", target.join("fuzz")),
         },
         Check {
             name: "tests".to_owned(),

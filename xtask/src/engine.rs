@@ -159,7 +159,7 @@ fn rebuild(
         let status = cargo.error_lines(|line| {
             if let Some((_, what)) = line.split_once(WAITS) {
                 // One word is enough; the other thread may be gone already.
-                drop(done.send(()));
+                let _ = done.send(());
                 tell(&format!(
                     "waiting for another cargo to end: it holds a lock{what}"
                 ));

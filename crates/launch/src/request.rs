@@ -259,6 +259,8 @@ pub enum BenchSubject {
         experiment: Box<Experiment>,
         /// Steps in each repeat.
         steps: usize,
+        /// The whole training instead, beside the peer's of the same tokens.
+        whole: bool,
     },
     /// Matrix products.
     Gemm {

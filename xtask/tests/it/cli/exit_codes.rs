@@ -90,6 +90,10 @@ fn wrong_use_and_wrong_input_end_with_2_and_say_why() {
         (&["data", "inspect", "x.idx", "lr=1"], "lr=1"),
         (&["bench", "gemm", "--shape", "1x2"], "three sizes"),
         (&["bench", "gemm", "--peer", "torch"], "--python"),
+        (
+            &["bench", "train", "--exp", QUICKSTART, "--whole"],
+            "--peer",
+        ),
         (&["test", "--suite", "party"], "did you mean `parity`"),
         (&["test", "-k", "a|b"], "part of a test's name"),
         (&["completions", "teletype"], "teletype"),

@@ -1,14 +1,16 @@
 //! Matrix products of given sizes.
 
+use std::path::Path;
 use std::time::Instant;
 
 use cairn_base::Diagnostic;
 use cairn_formats::DType;
 use cairn_tensor::cpu::gemm::{Gemm, GemmArgs, GemmPlan, OperandB};
 use cairn_tensor::{HostTensor, Pool, TensorType};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::super::Context;
+use super::{best, torch};
 use crate::error::TrainError;
 
 #[derive(Serialize)]
@@ -21,11 +23,27 @@ struct Row {
     best_ms: f64,
     median_ms: f64,
     gflop_per_s: f64,
+    /// The same product by the peer.
+    peer: Option<PeerRow>,
+}
+
+/// One product by the peer.
+#[derive(Serialize, Deserialize)]
+struct PeerRow {
+    best_ms: f64,
+    median_ms: f64,
+}
+
+/// What `ci/peers/torch_ops.py` prints.
+#[derive(Deserialize)]
+struct PeerReport {
+    cases: Vec<PeerRow>,
 }
 
 pub(super) fn run(
     context: &Context,
     repeats: usize,
+    python: Option<&Path>,
     shapes: &[[usize; 3]],
     dtypes: &[String],
 ) -> Result<(), TrainError> {
@@ -39,18 +57,62 @@ pub(super) fn run(
         };
         let dtype: DType = dtype.parse().map_err(|_| Box::new(unknown()))?;
         for [m, n, k] in shapes {
-            rows.push(measure(context, &pool, repeats, (*m, *n, *k), dtype)?);
+            let mut row = measure(context, &pool, repeats, (*m, *n, *k), dtype)?;
+            if let Some(python) = python {
+                row.peer = Some(peer(context, python, repeats, &row)?);
+            }
+            rows.push(row);
         }
     }
     context.answer(&rows, |rows| {
         let line = |row: &Row| {
             let size = format!("{}x{}x{}", row.m, row.n, row.k);
             format!(
-                "{size:<18} {:<5} {:<14} {:>9.3} ms  {:>8.1} GFLOP/s",
-                row.dtype, row.kernel, row.best_ms, row.gflop_per_s
+                "{size:<18} {:<5} {:<14} best {:>9.3} ms  median {:>9.3} ms  {:>8.1} GFLOP/s{}",
+                row.dtype,
+                row.kernel,
+                row.best_ms,
+                row.median_ms,
+                row.gflop_per_s,
+                row.peer
+                    .as_ref()
+                    .map_or_else(String::new, |peer| beside(row, peer))
             )
         };
         rows.iter().map(line).collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// The peer's times, and Cairn's speed as a multiple of the peer's.
+fn beside(row: &Row, peer: &PeerRow) -> String {
+    format!(
+        "  torch best {:>9.3} ms  median {:>9.3} ms  {:.2}x and {:.2}x of its speed",
+        peer.best_ms,
+        peer.median_ms,
+        peer.best_ms / row.best_ms,
+        peer.median_ms / row.median_ms
+    )
+}
+
+/// The same product by `PyTorch`.
+fn peer(
+    context: &Context,
+    python: &Path,
+    repeats: usize,
+    row: &Row,
+) -> Result<PeerRow, TrainError> {
+    let exec = torch::script(context, python, "torch_ops.py")?
+        .arg("--gemm")
+        .arg(format!("{}x{}x{}", row.m, row.n, row.k))
+        .args(["--dtype", &row.dtype, "--seconds", "0", "--runs"])
+        .arg(repeats.max(1).to_string());
+    let report: PeerReport = torch::answer(&exec)?;
+    let first = report.cases.into_iter().next();
+    first.ok_or_else(|| {
+        torch::refuse(
+            "the peer measured nothing",
+            "ci/peers/README.md says what ci/peers/torch_ops.py prints",
+        )
     })
 }
 
@@ -94,7 +156,7 @@ fn measure(
             times.push(started.elapsed().as_secs_f64() * 1e3);
         }
     }
-    let best = times.iter().copied().fold(f64::INFINITY, f64::min);
+    let best = best(&times);
     Ok(Row {
         m,
         n,
@@ -104,5 +166,6 @@ fn measure(
         best_ms: best,
         median_ms: super::median(&times),
         gflop_per_s: gemm.flops() as f64 / best / 1e6,
+        peer: None,
     })
 }

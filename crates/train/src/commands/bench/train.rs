@@ -4,15 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cairn_base::{Diagnostic, Exec};
-use cairn_config::native::{NativeExperiment, Precision};
-use cairn_launch::request::{Bench, Peer};
+use cairn_base::Exec;
+use cairn_config::native::NativeExperiment;
 use cairn_tensor::cpu::Cpu;
 use cairn_tensor::{Dispatcher, Pool, ProgramOptions};
 use serde::{Deserialize, Serialize};
 
 use super::super::Context;
-use super::median;
+use super::{best, median, torch};
 use crate::error::TrainError;
 use crate::memory::peak_bytes;
 use crate::native::engine::StepInputs;
@@ -21,15 +20,8 @@ use crate::native::{Engine, convert, init, schedule};
 /// First steps of a repeat that do not count: they touch memory for the first time.
 const SKIPPED: usize = 2;
 
-/// Environment in which glibc keeps freed memory: the faster form of the peer.
-const TUNED_MALLOC: [(&str, &str); 3] = [
-    ("MALLOC_TOP_PAD_", "268435456"),
-    ("MALLOC_MMAP_THRESHOLD_", "4294967296"),
-    ("MALLOC_TRIM_THRESHOLD_", "8589934592"),
-];
-
 /// One contender's numbers.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Side {
     name: String,
     parameters: u64,
@@ -37,8 +29,25 @@ struct Side {
     step_ms: Vec<f64>,
     /// Median over repeats.
     median_step_ms: f64,
+    /// The fastest step of all repeats.
+    best_step_ms: f64,
+    /// By the median step.
     tokens_per_s: f64,
     peak_bytes: u64,
+}
+
+impl Side {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            parameters: 0,
+            step_ms: Vec::new(),
+            median_step_ms: f64::NAN,
+            best_step_ms: f64::INFINITY,
+            tokens_per_s: f64::NAN,
+            peak_bytes: 0,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -47,6 +56,8 @@ struct Comparison {
     peers: Vec<Side>,
     /// Cairn's tokens per second over the fastest peer's.
     speed_ratio: Option<f64>,
+    /// The same by the best step of each.
+    best_speed_ratio: Option<f64>,
     /// Cairn's peak memory over the smallest peer's.
     memory_ratio: Option<f64>,
 }
@@ -55,46 +66,34 @@ struct Comparison {
 #[derive(Debug, Deserialize)]
 struct PeerReport {
     median_step_ms: f64,
+    best_step_ms: f64,
     peak_rss_bytes: u64,
     parameters: u64,
 }
 
 pub(super) fn run(
     context: &Context,
-    request: &Bench,
+    repeats: usize,
+    python: Option<&Path>,
     experiment: &NativeExperiment,
     steps: usize,
 ) -> Result<(), TrainError> {
-    let steps = steps.max(1) + SKIPPED;
-    let mut cairn = Side {
-        name: "cairn".to_owned(),
-        ..Side::default()
-    };
-    let mut peers: Vec<(Side, bool)> = match request.peer {
-        None => Vec::new(),
-        Some(Peer::Torch { .. }) => [("torch", false), ("torch, tuned malloc", true)]
-            .map(|(name, tuned)| {
-                (
-                    Side {
-                        name: name.to_owned(),
-                        ..Side::default()
-                    },
-                    tuned,
-                )
-            })
-            .into(),
-    };
-    for repeat in 0..request.repeats.max(1) {
-        crate::console::line(&format!(
-            "repeat {} of {}",
-            repeat + 1,
-            request.repeats.max(1)
-        ));
+    let (steps, repeats) = (steps.max(1) + SKIPPED, repeats.max(1));
+    let mut cairn = Side::new("cairn");
+    let mut peers = Vec::new();
+    if let Some(python) = python {
+        torch::comparable(experiment)?;
+        let exec = torch::trainer(context, python, experiment, steps)?
+            .arg("--skip")
+            .arg(SKIPPED.to_string());
+        peers.push((Side::new("torch"), exec.clone()));
+        peers.push((Side::new("torch, tuned malloc"), torch::tuned(exec)));
+    }
+    for repeat in 1..=repeats {
+        crate::console::line(&format!("repeat {repeat} of {repeats}"));
         own(context, experiment, steps, &mut cairn)?;
-        for (side, tuned) in &mut peers {
-            if let Some(Peer::Torch { python }) = &request.peer {
-                peer(context, python, experiment, steps, *tuned, side)?;
-            }
+        for (side, exec) in &mut peers {
+            peer(exec, cairn.parameters, side)?;
         }
     }
     let tokens = experiment.training.tokens_per_step() as f64;
@@ -103,10 +102,11 @@ pub(super) fn run(
         side.median_step_ms = median(&side.step_ms);
         side.tokens_per_s = tokens / side.median_step_ms * 1e3;
     }
-    let fastest = peers.iter().map(|side| side.tokens_per_s).reduce(f64::max);
+    let least = |of: fn(&Side) -> f64| peers.iter().map(of).reduce(f64::min);
     let smallest = peers.iter().map(|side| side.peak_bytes).min();
     let comparison = Comparison {
-        speed_ratio: fastest.map(|fastest| cairn.tokens_per_s / fastest),
+        speed_ratio: least(|side| side.median_step_ms).map(|peer| peer / cairn.median_step_ms),
+        best_speed_ratio: least(|side| side.best_step_ms).map(|peer| peer / cairn.best_step_ms),
         memory_ratio: smallest.map(|smallest| cairn.peak_bytes as f64 / smallest as f64),
         cairn,
         peers,
@@ -116,21 +116,29 @@ pub(super) fn run(
 
 fn text(comparison: &Comparison) -> String {
     let mut lines = vec![format!(
-        "{:<22} {:>12} {:>10} {:>10} {:>12}",
-        "", "parameters", "ms/step", "tokens/s", "peak memory"
+        "{:<22} {:>12} {:>12} {:>10} {:>10} {:>12}",
+        "", "parameters", "median ms", "best ms", "tokens/s", "peak memory"
     )];
     for side in std::iter::once(&comparison.cairn).chain(&comparison.peers) {
         lines.push(format!(
-            "{:<22} {:>12} {:>10.1} {:>10.0} {:>8.3} GiB",
+            "{:<22} {:>12} {:>12.1} {:>10.1} {:>10.0} {:>8.3} GiB",
             side.name,
             side.parameters,
             side.median_step_ms,
+            side.best_step_ms,
             side.tokens_per_s,
             side.peak_bytes as f64 / f64::from(1 << 30),
         ));
     }
-    if let (Some(speed), Some(memory)) = (comparison.speed_ratio, comparison.memory_ratio) {
-        lines.push(format!("cairn reaches {speed:.2}x of the fastest peer's speed with {memory:.2}x of the smallest peer's memory"));
+    if let (Some(speed), Some(best), Some(memory)) = (
+        comparison.speed_ratio,
+        comparison.best_speed_ratio,
+        comparison.memory_ratio,
+    ) {
+        lines.push(format!(
+            "cairn reaches {speed:.2}x of the fastest peer's speed by the median step and {best:.2}x by the \
+             best, with {memory:.2}x of the smallest peer's memory"
+        ));
     }
     lines.join("\n")
 }
@@ -191,75 +199,20 @@ fn own(
         )?;
         times.push(started.elapsed().as_secs_f64() * 1e3);
     }
-    side.step_ms.push(median(&times[SKIPPED..]));
+    let counted = &times[SKIPPED..];
+    side.step_ms.push(median(counted));
+    side.best_step_ms = side.best_step_ms.min(best(counted));
     side.peak_bytes = peak_bytes();
     side.parameters = engine.num_parameters() as u64;
     Ok(())
 }
 
-/// One repeat of PyTorch on the same shape.
-fn peer(
-    context: &Context,
-    python: &Path,
-    experiment: &NativeExperiment,
-    steps: usize,
-    tuned: bool,
-    side: &mut Side,
-) -> Result<(), TrainError> {
-    let refuse = |message: String, hint: &str| {
-        TrainError::from(Box::new(
-            Diagnostic::error("bench::peer", message).hint(hint),
-        ))
-    };
-    let (model, training) = (&experiment.model, &experiment.training);
-    let dtype = match training.precision {
-        Precision::F32 => "f32",
-        Precision::Bf16 => "bf16-autocast",
-        Precision::F16 | Precision::F64 => {
-            return Err(refuse(
-                "the peer trains in f32 and bf16".to_owned(),
-                "set `precision=f32` or `precision=bf16`",
-            ));
-        }
-    };
-    let Some(project) = &context.project else {
-        return Err(refuse(
-            "the peer's script lies in a checkout".to_owned(),
-            "run this inside a checkout of Cairn",
-        ));
-    };
-    let mut command = Exec::new(python)
-        .arg(project.join("ci/peers/torch_train.py"))
-        .arg("--json");
-    let numbers = [
-        ("--dim", model.hidden_size),
-        ("--layers", model.num_layers),
-        ("--heads", model.num_attention_heads),
-        ("--kv-heads", model.num_query_groups),
-        ("--ffn", model.ffn_hidden_size),
-        ("--vocab", model.vocab_size),
-        ("--seq", training.seq_length),
-        ("--batch", training.global_batch_size),
-        ("--steps", steps),
-        ("--skip", SKIPPED),
-        ("--threads", context.threads),
-    ];
-    for (flag, number) in numbers {
-        command = command.arg(flag).arg(number.to_string());
-    }
-    command = command.arg("--dtype").arg(dtype);
-    if tuned {
-        for (name, value) in TUNED_MALLOC {
-            command = command.env(name, value);
-        }
-    }
-    let hint = "ci/peers/README.md says how to install the peer";
-    let output = command
-        .output()
-        .map_err(|error| refuse(error.to_string(), hint))?;
-    let report: PeerReport = serde_json::from_slice(&output.stdout)
-        .map_err(|error| refuse(format!("the peer's answer cannot be read: {error}"), hint))?;
+/// One repeat of `PyTorch` on the same shape.
+fn peer(exec: &Exec, own: u64, side: &mut Side) -> Result<(), TrainError> {
+    let report: PeerReport = torch::answer(exec)?;
+    torch::same_parameters(own, report.parameters)?;
     side.step_ms.push(report.median_step_ms);
+    side.best_step_ms = side.best_step_ms.min(report.best_step_ms);
     side.peak_bytes = side.peak_bytes.max(report.peak_rss_bytes);
     side.parameters = report.parameters;
     Ok(())

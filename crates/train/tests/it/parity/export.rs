@@ -157,7 +157,9 @@ fn transformers_reads_an_export() {
         .args(["-c", "import torch, transformers"])
         .output();
     if !probe.is_ok_and(|output| output.status.success()) {
-        return cairn_base::skip("torch and transformers are not installed unasked: name a Python that has them in CAIRN_PYTHON");
+        return cairn_base::skip(
+            "torch and transformers are not installed unasked: name a Python that has them in CAIRN_PYTHON",
+        );
     }
     let ids: Vec<i32> = (0..24).map(|index| (index * 37 + 5) % 512).collect();
     for (model, dtype) in [
