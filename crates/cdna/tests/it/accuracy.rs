@@ -33,8 +33,18 @@ fn built() -> Option<&'static BTreeMap<Arch, Manifest>> {
             },
         };
         match cairn_kernels::build(&request, &Progress::hidden()) {
-            Ok(report) => Some(report.built.into_iter().map(|built| (built.arch, built.manifest)).collect()),
-            Err(errors) if matches!(errors[..], [cairn_kernels::KernelsError::NoCompiler { .. }]) => None,
+            Ok(report) => Some(
+                report
+                    .built
+                    .into_iter()
+                    .map(|built| (built.arch, built.manifest))
+                    .collect(),
+            ),
+            Err(errors)
+                if matches!(errors[..], [cairn_kernels::KernelsError::NoCompiler { .. }]) =>
+            {
+                None
+            }
             Err(errors) => panic!("{errors:?}"),
         }
     });
@@ -63,7 +73,13 @@ fn run(arch: Arch, name: &str, workgroups: usize, args: &[Arg<'_>]) -> Vec<Vec<u
     run_times(arch, name, workgroups, args, 2)
 }
 
-fn run_times(arch: Arch, name: &str, workgroups: usize, args: &[Arg<'_>], times: u64) -> Vec<Vec<u8>> {
+fn run_times(
+    arch: Arch,
+    name: &str,
+    workgroups: usize,
+    args: &[Arg<'_>],
+    times: u64,
+) -> Vec<Vec<u8>> {
     let manifest = &built().unwrap()[&arch];
     let object = manifest.object_of(&out(), arch, name).unwrap();
     let lanes = manifest.kernels[name].needs.workgroup;
@@ -75,12 +91,16 @@ fn run_times(arch: Arch, name: &str, workgroups: usize, args: &[Arg<'_>], times:
         for (index, arg) in args.iter().enumerate() {
             packed = match arg {
                 Arg::In(bytes) => {
-                    let address = memory.allocate(bytes.len().max(1) as u64, &format!("in {index}")).unwrap();
+                    let address = memory
+                        .allocate(bytes.len().max(1) as u64, &format!("in {index}"))
+                        .unwrap();
                     memory.write(address, bytes).unwrap();
                     packed.pointer(address)
                 }
                 Arg::Out(bytes) => {
-                    let address = memory.allocate(*bytes as u64, &format!("out {index}")).unwrap();
+                    let address = memory
+                        .allocate(*bytes as u64, &format!("out {index}"))
+                        .unwrap();
                     outputs.push((address, *bytes as u64));
                     packed.pointer(address)
                 }
@@ -106,14 +126,21 @@ fn run_times(arch: Arch, name: &str, workgroups: usize, args: &[Arg<'_>], times:
         options.checks.global_races = true;
         assert_clean(&launch.run(&mut memory, &options).unwrap());
         let read = |(address, bytes): &(u64, u64)| {
-            assert_eq!(memory.unwritten(*address, *bytes).unwrap(), 0, "{name} left bytes unwritten");
+            assert_eq!(
+                memory.unwritten(*address, *bytes).unwrap(),
+                0,
+                "{name} left bytes unwritten"
+            );
             memory.read(*address, *bytes).unwrap()
         };
         outputs.iter().map(read).collect::<Vec<_>>()
     };
     let first = once(1);
     for seed in 2..=times {
-        assert!(once(seed) == first, "{name}: another result with seed {seed}");
+        assert!(
+            once(seed) == first,
+            "{name}: another result with seed {seed}"
+        );
     }
     first
 }
@@ -147,14 +174,20 @@ impl Type {
     fn pack(self, values: &[f32]) -> (Vec<u8>, Vec<f64>) {
         match self {
             Self::F32 => (
-                values.iter().flat_map(|value| value.to_le_bytes()).collect(),
+                values
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes())
+                    .collect(),
                 values.iter().map(|value| f64::from(*value)).collect(),
             ),
             Self::Bf16 => {
                 let rounded: Vec<u16> = values.iter().map(|value| round_to_bf16(*value)).collect();
                 (
                     rounded.iter().flat_map(|bits| bits.to_le_bytes()).collect(),
-                    rounded.iter().map(|bits| f64::from(f32::from_bits(u32::from(*bits) << 16))).collect(),
+                    rounded
+                        .iter()
+                        .map(|bits| f64::from(f32::from_bits(u32::from(*bits) << 16)))
+                        .collect(),
                 )
             }
         }
@@ -162,10 +195,15 @@ impl Type {
 
     fn unpack(self, bytes: &[u8]) -> Vec<f32> {
         match self {
-            Self::F32 => bytes.chunks(4).map(|word| f32::from_le_bytes(word.try_into().unwrap())).collect(),
+            Self::F32 => bytes
+                .chunks(4)
+                .map(|word| f32::from_le_bytes(word.try_into().unwrap()))
+                .collect(),
             Self::Bf16 => bytes
                 .chunks(2)
-                .map(|half| f32::from_bits(u32::from(u16::from_le_bytes(half.try_into().unwrap())) << 16))
+                .map(|half| {
+                    f32::from_bits(u32::from(u16::from_le_bytes(half.try_into().unwrap())) << 16)
+                })
                 .collect(),
         }
     }
@@ -186,7 +224,9 @@ fn round_to_bf16(value: f32) -> u16 {
 /// Values between -1 and 1, or wider, the same in every run.
 fn values(count: usize, seed: u64, scale: f32) -> Vec<f32> {
     let mut out = vec![0.0; count];
-    Philox::new(seed).stream(0, 0).fill_uniform(0, &mut out, -scale, scale);
+    Philox::new(seed)
+        .stream(0, 0)
+        .fill_uniform(0, &mut out, -scale, scale);
     out
 }
 

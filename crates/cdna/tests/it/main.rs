@@ -6,6 +6,8 @@ mod accuracy;
 mod decode;
 mod faults;
 mod foreign;
+mod fuzz;
 mod kernels;
 mod matrix;
+mod oracle;
 mod support;

@@ -17,20 +17,49 @@ const SHAPES: [Shape; 7] = [
 ];
 
 fn product(arch: Arch, ty: Type, suffix: &str, form: &str, (m, n, k, pad): Shape, times: u64) {
-    let (a_rows, a_columns) = if form.starts_with('t') { (k, m) } else { (m, k) };
+    let (a_rows, a_columns) = if form.starts_with('t') {
+        (k, m)
+    } else {
+        (m, k)
+    };
     let (b_rows, b_columns) = if form.ends_with('t') { (n, k) } else { (k, n) };
     let (lda, ldb) = (a_columns + pad, b_columns + pad);
     let (a, av) = ty.pack(&values((a_rows - 1) * lda + a_columns, 1, 1.0));
     let (b, bv) = ty.pack(&values((b_rows - 1) * ldb + b_columns, 2, 1.0));
     let side = if ty == Type::Bf16 { 256 } else { 64 };
     let args = [
-        Arg::In(&a), Arg::In(&b), Arg::Out(m * n * ty.bytes()), Arg::U32(m as u32), Arg::U32(n as u32),
-        Arg::U32(k as u32), Arg::U32(lda as u32), Arg::U32(ldb as u32), Arg::U32(n as u32),
+        Arg::In(&a),
+        Arg::In(&b),
+        Arg::Out(m * n * ty.bytes()),
+        Arg::U32(m as u32),
+        Arg::U32(n as u32),
+        Arg::U32(k as u32),
+        Arg::U32(lda as u32),
+        Arg::U32(ldb as u32),
+        Arg::U32(n as u32),
     ];
     let name = format!("gemm_{suffix}_{form}");
-    let out = run_times(arch, &name, m.div_ceil(side) * n.div_ceil(side), &args, times);
-    let left = |i: usize, l: usize| if form.starts_with('t') { av[l * lda + i] } else { av[i * lda + l] };
-    let right = |l: usize, j: usize| if form.ends_with('t') { bv[j * ldb + l] } else { bv[l * ldb + j] };
+    let out = run_times(
+        arch,
+        &name,
+        m.div_ceil(side) * n.div_ceil(side),
+        &args,
+        times,
+    );
+    let left = |i: usize, l: usize| {
+        if form.starts_with('t') {
+            av[l * lda + i]
+        } else {
+            av[i * lda + l]
+        }
+    };
+    let right = |l: usize, j: usize| {
+        if form.ends_with('t') {
+            bv[j * ldb + l]
+        } else {
+            bv[l * ldb + j]
+        }
+    };
     let mut wanted = Vec::with_capacity(m * n);
     for i in 0..m {
         for j in 0..n {
