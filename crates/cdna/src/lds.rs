@@ -9,14 +9,9 @@ pub(crate) enum LdsFault {
     Outside,
     Unwritten,
     /// Another wave touched the byte since the last barrier.
-    Race {
-        other: u32,
-        wrote: bool,
-    },
+    Race { other: u32, wrote: bool },
     /// A load from memory into these bytes was not waited for.
-    NotWaited {
-        wave: u32,
-    },
+    NotWaited { wave: u32 },
 }
 
 /// Marks of one byte: the barrier interval in the high bits, waves in the low.
@@ -49,8 +44,7 @@ impl Lds {
         let poison = poison_word(seed ^ 0x1d5).to_le_bytes();
         self.size = size;
         self.bytes.clear();
-        self.bytes
-            .extend((0..size.next_multiple_of(4)).map(|at| poison[at % 4]));
+        self.bytes.extend((0..size.next_multiple_of(4)).map(|at| poison[at % 4]));
         self.track = track || races;
         self.races = races;
         self.interval = 1;
@@ -166,10 +160,7 @@ impl Lds {
                         other: written & 255,
                         wrote: true,
                     });
-                } else if read >> READERS == self.interval
-                    && others != 0
-                    && self.bytes[at] != *value
-                {
+                } else if read >> READERS == self.interval && others != 0 && self.bytes[at] != *value {
                     fault = Some(LdsFault::Race {
                         other: others.trailing_zeros(),
                         wrote: false,
@@ -259,9 +250,6 @@ mod tests {
         lds.note_write(0, &[1; 4], 0);
         lds.postpone(0, 4, 0);
         lds.barrier();
-        assert!(matches!(
-            lds.note_read(0, 4, 1),
-            Some(LdsFault::Race { .. })
-        ));
+        assert!(matches!(lds.note_read(0, 4, 1), Some(LdsFault::Race { .. })));
     }
 }

@@ -119,11 +119,7 @@ impl Allocation {
         let (mut at, end) = (offset, offset + count);
         while at < end {
             let room = (64 - at % 64).min(end - at);
-            let bits = if room == 64 {
-                u64::MAX
-            } else {
-                ((1 << room) - 1) << (at % 64)
-            };
+            let bits = if room == 64 { u64::MAX } else { ((1 << room) - 1) << (at % 64) };
             let word = &self.written[at as usize / 64];
             if word.load(Relaxed) & bits != bits {
                 word.fetch_or(bits, Relaxed);
@@ -271,10 +267,7 @@ impl Memory {
             if offset % 4 == 0
                 && let Some(word) = bytes.get(at..at + 4)
             {
-                allocation.store(
-                    offset,
-                    u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
-                );
+                allocation.store(offset, u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
                 at += 4;
             } else {
                 let shift = offset % 4 * 8;

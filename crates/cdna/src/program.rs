@@ -80,8 +80,7 @@ impl Program {
             .segments
             .iter()
             .find(|segment| {
-                segment.executable
-                    && kernel.entry.wrapping_sub(segment.address) < segment.memory_bytes
+                segment.executable && kernel.entry.wrapping_sub(segment.address) < segment.memory_bytes
             })
             .ok_or_else(no_code)?;
         let bytes = object.segment_bytes(segment);
@@ -173,9 +172,7 @@ impl Program {
                 };
                 let end = index + count;
                 if end > limit || end > VECTOR_REGISTERS || index < first {
-                    return Some(format!(
-                        "it uses {operand:?} and {count} in all, and the kernel has {vgprs} VGPRs and {agprs} AGPRs"
-                    ));
+                    return Some(format!("it uses {operand:?} and {count} in all, and the kernel has {vgprs} VGPRs and {agprs} AGPRs"));
                 }
             } else if let Some(index) = operand.scalar_index() {
                 if index + count > 128 {
@@ -221,11 +218,7 @@ impl Program {
     /// The instructions in the order of their addresses, with their addresses.
     #[must_use]
     pub fn listing(&self) -> Vec<(u64, &Inst)> {
-        let mut listing: Vec<_> = self
-            .steps
-            .iter()
-            .map(|step| (step.pc, &step.inst))
-            .collect();
+        let mut listing: Vec<_> = self.steps.iter().map(|step| (step.pc, &step.inst)).collect();
         listing.sort_by_key(|(pc, _)| *pc);
         listing
     }
@@ -256,7 +249,5 @@ const fn calls(op: Op) -> bool {
 fn orders(inst: &Inst) -> bool {
     let memory = matches!(inst.format, Format::Flat | Format::Global | Format::Mubuf);
     let name = inst.info().upper;
-    memory
-        && name.starts_with("ATOMIC")
-        && (inst.dst != Operand::NONE || name.contains("_F") || name.contains("SWAP"))
+    memory && name.starts_with("ATOMIC") && (inst.dst != Operand::NONE || name.contains("_F") || name.contains("SWAP"))
 }
