@@ -8,6 +8,7 @@ pub mod check;
 pub mod compiler;
 pub mod declaration;
 pub mod error;
+pub mod listing;
 pub mod manifest;
 pub mod source;
 

@@ -1,5 +1,6 @@
 //! `cargo xtask kernels inspect`.
 
+use cairn_kernels::listing::{self, Line};
 use cairn_kernels::manifest::Entry;
 use serde_json::{Value, json};
 
@@ -24,11 +25,12 @@ pub(super) fn run(args: &InspectArgs, context: &Context) -> Result {
             entry.needs.lds_bytes,
             entry.needs.workgroup,
         );
+        let lines = listing::listing(&object, kernel);
         if context.json() {
             answers.push(
                 json!({"arch": arch.name(), "kernel": args.name, "entry": entry,
                 "occupancy": {"by_vgprs": occupancy.by_vgprs, "by_lds": occupancy.by_lds},
-                "code_bytes": kernel.code_bytes, "target": object.target.to_string()}),
+                "code_bytes": kernel.code_bytes, "instructions": lines, "target": object.target.to_string()}),
             );
             continue;
         }
@@ -37,11 +39,34 @@ pub(super) fn run(args: &InspectArgs, context: &Context) -> Result {
             args.name, object.target, entry.source
         ));
         text.push_str(&needs(arch, entry, kernel.code_bytes));
+        text.push_str(&instructions(&lines));
     }
     if context.json() {
         return context.print_json(&answers.into());
     }
     context.print(&text)
+}
+
+/// The instructions, each with its address and kind, and how many of each kind
+/// there are.
+fn instructions(lines: &[Line]) -> String {
+    let counts = listing::counts(lines);
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|(class, count)| format!("{count} {class}"))
+        .collect();
+    let mut text = format!("  {:<12} {}\n", "instructions", counts.join(", "));
+    for line in lines {
+        if let Some(label) = line.label {
+            text.push_str(&format!("  L{label}:\n"));
+        }
+        let to = line.to.map_or_else(String::new, |to| format!(" to L{to}"));
+        text.push_str(&format!(
+            "    {:6x}  {:<64} ; {}{to}\n",
+            line.address, line.text, line.class
+        ));
+    }
+    text
 }
 
 /// What a kernel computes, takes and needs, a line each.

@@ -170,12 +170,13 @@ impl Machine<'_> {
         let mask = wave.exec();
         let sig = inst.info().sig;
         let kinds = [0, 1, 2].map(|at| sig.source(at).unwrap_or(Kind::B32));
-        let mut defined = u64::MAX;
+        let (mut defined, mut low_defined) = (u64::MAX, u64::MAX);
         for at in 0..3 {
             for dword in 0..usize::from(kinds[at].dwords()) {
                 wave.fetch(inst, inst.src[at], kinds[at], dword, &mut self.scratch.src[at][dword]);
             }
             defined &= wave.defined(inst.src[at], kinds[at].dwords());
+            low_defined &= wave.defined(inst.src[at], 1);
             self.apply_signs(inst, at, kinds[at]);
         }
         let fmas = matches!(inst.op, Op::V_DIV_FMAS_F32 | Op::V_DIV_FMAS_F64);
@@ -218,11 +219,14 @@ impl Machine<'_> {
             out[1][lane] = (value >> 32) as u32;
             made |= u64::from(flag) << lane;
         }
+        // Nothing of the high half of a sum comes into its low half, and
+        // compilers leave it undefined where they want the low half only.
+        let sum = matches!(inst.op, Op::V_MAD_U64_U32 | Op::V_MAD_I64_I32);
         let count = sig.result(0).map_or(1, Kind::dwords);
         if let Some(index) = inst.dst.vector_index() {
             for dword in 0..usize::from(count) {
                 self.level.merge(&out[dword], mask, &mut wave.v[index + dword]);
-                wave.define(index + dword, mask, defined);
+                wave.define(index + dword, mask, if sum && dword == 0 { low_defined } else { defined });
             }
         }
         if inst.sdst.is_some() {

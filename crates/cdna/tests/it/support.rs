@@ -64,6 +64,10 @@ impl Args {
         self.put(&address.to_le_bytes())
     }
 
+    pub(crate) fn packed(&self) -> &[u8] {
+        &self.0
+    }
+
     pub(crate) fn u32(self, value: u32) -> Self {
         self.put(&value.to_le_bytes())
     }
