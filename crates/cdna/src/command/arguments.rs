@@ -113,15 +113,21 @@ fn content(fill: &str, kind: &str, count: usize, seed: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     for at in 0..count {
         let value = match fill {
-            "ones" => "1".to_owned(),
-            "ramp" if kind == "u8" => (at % 256).to_string(),
-            "ramp" => at.to_string(),
-            "random" if kind == "u8" => (stream.bits(at as u64) & 255).to_string(),
-            "random" if integer => (stream.bits(at as u64) >> 8).to_string(),
-            "random" => (2.0 * stream.uniform(at as u64) - 1.0).to_string(),
-            _ => "0".to_owned(),
+            "ones" => 1.0,
+            "ramp" => at as f64,
+            "random" if integer => f64::from(stream.bits(at as u64) >> 8),
+            "random" => f64::from(2.0 * stream.uniform(at as u64) - 1.0),
+            _ => 0.0,
         };
-        bytes.extend(number(kind, &value).unwrap_or_default());
+        match kind {
+            "f64" => bytes.extend(value.to_le_bytes()),
+            "f32" => bytes.extend((value as f32).to_le_bytes()),
+            "bf16" => bytes.extend(bf16_from_f32(value as f32).to_le_bytes()),
+            "f16" => bytes.extend(f16_from_f32(value as f32).to_le_bytes()),
+            "u8" => bytes.push(value as u64 as u8),
+            "i64" | "u64" => bytes.extend((value as u64).to_le_bytes()),
+            _ => bytes.extend((value as u64 as u32).to_le_bytes()),
+        }
     }
     bytes
 }

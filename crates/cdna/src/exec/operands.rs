@@ -30,7 +30,7 @@ pub(super) fn constant(inst: &Inst, operand: Operand, kind: Kind) -> u64 {
     if let Some(at) = operand.inline_float() {
         let (f16, f32, f64, _) = INLINE_FLOATS[at];
         return match kind {
-            Kind::F16 | Kind::PkF16 => f16.into(),
+            Kind::F16 | Kind::I16 | Kind::PkF16 => f16.into(),
             Kind::F64 | Kind::B64 => f64,
             _ => f32.into(),
         };

@@ -124,7 +124,10 @@ fn is_assembled(inst: &isa::Inst) -> bool {
         *count < 2 || whole && number + u16::from(*count) <= 256
     };
     let known = |operand: &isa::Operand| !matches!(operand.0, 125 | 239);
-    uses.reads().iter().chain(uses.writes()).all(aligned)
+    // Messages of graphics pipelines have names of their own.
+    let graphics = matches!(inst.op, isa::Op::S_SENDMSG | isa::Op::S_SENDMSGHALT);
+    !graphics
+        && uses.reads().iter().chain(uses.writes()).all(aligned)
         && inst.src.iter().chain([&inst.dst, &inst.sdst]).all(known)
 }
 

@@ -7,6 +7,7 @@ mod faults;
 mod foreign;
 mod fuzz;
 mod kernels;
+mod library;
 mod matrix;
 mod oracle;
 mod support;

@@ -153,7 +153,7 @@ impl Format {
         let (large, small) = if top(a) >= top(b) { (a, b) } else { (b, a) };
         // Room below the larger one, and what does not fit there is sticky.
         let room = large.1.leading_zeros() as i32 - 2;
-        let (mut m, mut p) = (large.1 << room, large.2 - room);
+        let (mut m, mut p, mut negative) = (large.1 << room, large.2 - room, large.0);
         let shift = small.2 - p;
         let (n, sticky) = if shift >= 0 {
             (small.1 << shift, false)
@@ -164,6 +164,10 @@ impl Format {
         };
         if large.0 == small.0 {
             m += n;
+        } else if n > m {
+            // Both have the same highest bit, and the other one is larger.
+            m = n - m;
+            negative = small.0;
         } else {
             m -= n;
             if sticky {
@@ -180,7 +184,7 @@ impl Format {
         } else {
             m |= u128::from(sticky);
         }
-        self.round(large.0, m, p, sticky)
+        self.round(negative, m, p, sticky)
     }
 
     fn key(self, bits: u64) -> i128 {
