@@ -548,8 +548,8 @@ impl Decoder<'_> {
             arch: self.arch,
             index: self.index,
         };
-        let follows = bits(rest.word, 23, 9) == 0b1_1010_0111
-            && matches!(bits(rest.word, 16, 7), 45 | 46);
+        let follows =
+            bits(rest.word, 23, 9) == 0b1_1010_0111 && matches!(bits(rest.word, 16, 7), 45 | 46);
         if !follows {
             return Err(self.unknown());
         }

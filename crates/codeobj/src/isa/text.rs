@@ -210,15 +210,22 @@ fn sopp(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
             list.push(parts.join(" "))
         }
         Op::S_ENDPGM if imm == 0 => Ok(()),
-        Op::S_BARRIER | Op::S_WAKEUP | Op::S_ICACHE_INV | Op::S_TTRACEDATA
-        | Op::S_ENDPGM_SAVED | Op::S_SET_GPR_IDX_OFF => Ok(()),
+        Op::S_BARRIER
+        | Op::S_WAKEUP
+        | Op::S_ICACHE_INV
+        | Op::S_TTRACEDATA
+        | Op::S_ENDPGM_SAVED
+        | Op::S_SET_GPR_IDX_OFF => Ok(()),
         Op::S_SENDMSG | Op::S_SENDMSGHALT => {
             let name = ["", "MSG_INTERRUPT", "MSG_GS", "MSG_GS_DONE", "MSG_SAVEWAVE"];
             match name.get(usize::from(imm)) {
                 Some(name) if imm == 1 || imm == 4 => list.push(format!("sendmsg({name})")),
-                _ if imm & !0x37f == 0 => {
-                    list.push(format!("sendmsg({}, {}, {})", imm & 15, imm >> 4 & 7, imm >> 8 & 3))
-                }
+                _ if imm & !0x37f == 0 => list.push(format!(
+                    "sendmsg({}, {}, {})",
+                    imm & 15,
+                    imm >> 4 & 7,
+                    imm >> 8 & 3
+                )),
                 _ => list.push(imm),
             }
         }
@@ -232,11 +239,7 @@ fn sopp(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
 /// The three counts of `s_waitcnt`: vector memory, exports, and the rest.
 #[must_use]
 pub fn wait_counts(imm: u16) -> (u16, u16, u16) {
-    (
-        imm & 15 | imm >> 10 & 0x30,
-        imm >> 4 & 7,
-        imm >> 8 & 15,
-    )
+    (imm & 15 | imm >> 10 & 0x30, imm >> 4 & 7, imm >> 8 & 15)
 }
 
 const HARDWARE_REGISTERS: [&str; 21] = [
@@ -299,7 +302,11 @@ fn sopk(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
             list.push(inst.imm)
         }
         _ => {
-            let register = if inst.dst.is_some() { inst.dst } else { inst.src[0] };
+            let register = if inst.dst.is_some() {
+                inst.dst
+            } else {
+                inst.src[0]
+            };
             list.push(Span(register, 1))?;
             list.push(format!("{:#x}", inst.imm))
         }
@@ -555,7 +562,11 @@ fn modified(inst: &Inst, at: usize) -> String {
     if inst.sdwa.is_some_and(|sdwa| at < 2 && sdwa.sext[at]) {
         return format!("sext({text})");
     }
-    let abs = if is_mixed(inst.op) { inst.mods.neg_hi } else { inst.mods.abs };
+    let abs = if is_mixed(inst.op) {
+        inst.mods.neg_hi
+    } else {
+        inst.mods.abs
+    };
     let (abs, neg) = (abs >> at & 1 != 0, inst.mods.neg >> at & 1 != 0);
     if abs {
         text = format!("|{text}|");
@@ -569,7 +580,10 @@ fn modified(inst: &Inst, at: usize) -> String {
 }
 
 const fn is_mixed(op: Op) -> bool {
-    matches!(op, Op::V_FMA_MIX_F32 | Op::V_FMA_MIXLO_F16 | Op::V_FMA_MIXHI_F16)
+    matches!(
+        op,
+        Op::V_FMA_MIX_F32 | Op::V_FMA_MIXLO_F16 | Op::V_FMA_MIXHI_F16
+    )
 }
 
 fn vector(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
@@ -593,7 +607,9 @@ fn vector(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
         return write_sdwa(list, inst, sdwa);
     }
     if is_bitop(inst.op) {
-        write!(list.f, " bitop3:{:#x}", inst.truth_table())?;
+        if inst.truth_table() != 0 {
+            write!(list.f, " bitop3:{:#x}", inst.truth_table())?;
+        }
         if inst.mods.op_sel != 0 {
             let bits = inst.mods.op_sel;
             write!(list.f, " op_sel:{}", bit_list(bits, 4))?;
