@@ -65,7 +65,7 @@ struct RunArgs {
     /// Most instructions of a wave
     #[arg(long, value_name = "N", default_value_t = 50_000_000)]
     budget: u64,
-    /// Threads; without, CAIRN_THREADS or as many as there are cores
+    /// Threads; without, `CAIRN_THREADS` or as many as there are cores
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
     /// The arguments of the kernel, in order

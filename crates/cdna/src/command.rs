@@ -100,11 +100,19 @@ impl Session {
         let mut memory = Memory::new(MEMORY, seed);
         let loaded = Loaded::new(&bytes, &mut memory).map_err(|error| {
             let message = format!("{}: {error}", run.object.display());
-            wrong("sim::object", message, "compile with `--offload-device-only --no-gpu-bundle-output`")
+            wrong(
+                "sim::object",
+                message,
+                "compile with `--offload-device-only --no-gpu-bundle-output`",
+            )
         })?;
         let name = kernel_name(run, &loaded)?;
         let program = Program::new(&loaded.object, &name).map_err(|error| {
-            wrong("sim::kernel", error.to_string(), "build the kernel for gfx942 or gfx950")
+            wrong(
+                "sim::kernel",
+                error.to_string(),
+                "build the kernel for gfx942 or gfx950",
+            )
         })?;
         let decode_ms = started.elapsed().as_secs_f64() * 1e3;
         let checks = match run.checks.as_str() {
@@ -131,7 +139,12 @@ impl Session {
 }
 
 fn kernel_name(run: &SimRun, loaded: &Loaded) -> Result<String, Failed> {
-    let names: Vec<_> = loaded.object.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    let names: Vec<_> = loaded
+        .object
+        .kernels
+        .iter()
+        .map(|kernel| kernel.name.as_str())
+        .collect();
     match &run.kernel {
         Some(name) if names.contains(&name.as_str()) => Ok(name.clone()),
         Some(name) => {
@@ -176,9 +189,15 @@ fn one(run: &SimRun, threads: usize, seed: u64, list: bool) -> Result<Done, Fail
         arguments: &given.bytes,
     };
     let started = Instant::now();
-    let report = launch.run(&mut session.memory, &session.options).map_err(|error| {
-        wrong("sim::launch", error.to_string(), "see the kernel's limits with `cargo xtask kernels inspect`")
-    })?;
+    let report = launch
+        .run(&mut session.memory, &session.options)
+        .map_err(|error| {
+            wrong(
+                "sim::launch",
+                error.to_string(),
+                "see the kernel's limits with `cargo xtask kernels inspect`",
+            )
+        })?;
     let seconds = started.elapsed().as_secs_f64();
     let estimate = model::estimate(&launch, &report.counters);
     let listing = list.then(|| Listing::new(&launch, &report.counters, &estimate));
@@ -210,15 +229,23 @@ fn sim_run(run: &SimRun, threads: usize) -> Result<Answer, Failed> {
             other = Some(run.seed.wrapping_add(repeat));
         }
         for finding in again.report.findings {
-            if !findings.iter().any(|known| (known.pc, known.kind) == (finding.pc, finding.kind)) {
+            if !findings
+                .iter()
+                .any(|known| (known.pc, known.kind) == (finding.pc, finding.kind))
+            {
                 findings.push(finding);
             }
         }
     }
     let flops = first.report.counters.matrix_flops;
-    let mut text = findings.iter().fold(String::new(), |text, finding| format!("{text}{finding}\n"));
+    let mut text = findings
+        .iter()
+        .fold(String::new(), |text, finding| format!("{text}{finding}\n"));
     if let Some(seed) = other {
-        text.push_str(&format!("other bits with seed {seed} than with seed {}\n", run.seed));
+        text.push_str(&format!(
+            "other bits with seed {seed} than with seed {}\n",
+            run.seed
+        ));
     }
     let count = findings.len();
     text.push_str(&format!(
@@ -229,7 +256,10 @@ fn sim_run(run: &SimRun, threads: usize) -> Result<Answer, Failed> {
         first.decode_ms
     ));
     if flops > 0 {
-        text.push_str(&format!(", {:.2} GFLOP/s by matrix instructions", flops as f64 / first.seconds / 1e9));
+        text.push_str(&format!(
+            ", {:.2} GFLOP/s by matrix instructions",
+            flops as f64 / first.seconds / 1e9
+        ));
     }
     for (at, hash) in first.hashes.iter().enumerate() {
         text.push_str(&format!("\nbuffer {at}: {hash}"));
@@ -280,7 +310,11 @@ fn estimate_json(estimate: &Estimate) -> serde_json::Value {
 fn sim_profile(profile: &SimProfile, threads: usize, format: Format) -> Result<Answer, Failed> {
     let done = one(&profile.run, threads, profile.run.seed, true)?;
     let Some(listing) = done.listing else {
-        return Err(wrong("sim::profile", "there is no listing", "run the command again"));
+        return Err(wrong(
+            "sim::profile",
+            "there is no listing",
+            "run the command again",
+        ));
     };
     let write = |path: &Path, text: &str| {
         files::write_atomic(path, text.as_bytes()).map_err(|error| Failed {
@@ -313,14 +347,19 @@ fn sim_profile(profile: &SimProfile, threads: usize, format: Format) -> Result<A
 }
 
 fn unsupported(list: &SimUnsupported) -> Result<Answer, Failed> {
-    let arch = Arch::from_name(&list.arch).filter(|arch| matches!(arch, Arch::Gfx942 | Arch::Gfx950));
+    let arch =
+        Arch::from_name(&list.arch).filter(|arch| matches!(arch, Arch::Gfx942 | Arch::Gfx950));
     let Some(arch) = arch else {
         let message = format!("`{}` is not simulated", list.arch);
         return Err(wrong("sim::arch", message, "gfx942 and gfx950 are"));
     };
     let (known, names) = crate::support::unsupported(arch);
     let mut text = names.join("\n");
-    text.push_str(&format!("\n{} of {known} operations of {} are not executed", names.len(), arch.name()));
+    text.push_str(&format!(
+        "\n{} of {known} operations of {} are not executed",
+        names.len(),
+        arch.name()
+    ));
     let json = serde_json::json!({"arch": arch.name(), "known": known, "unsupported": names});
     Ok(Answer {
         text,

@@ -134,7 +134,11 @@ impl Class {
             Format::Smem => Self::ScalarMemory,
             Format::Ds => Self::Lds,
             Format::Flat | Format::Global | Format::Scratch | Format::Mubuf => {
-                if inst.src[1].is_some() { Self::Store } else { Self::Load }
+                if inst.src[1].is_some() {
+                    Self::Store
+                } else {
+                    Self::Load
+                }
             }
             Format::Mai if !matches!(inst.op, Op::V_ACCVGPR_READ_B32 | Op::V_ACCVGPR_WRITE_B32) => {
                 Self::Matrix
@@ -225,7 +229,11 @@ mod tests {
         assert_eq!(lds_passes(Arch::Gfx942, all, &stride(1), 4), (2, 0));
         assert_eq!(lds_passes(Arch::Gfx942, all, &stride(2), 4), (4, 2));
         assert_eq!(lds_passes(Arch::Gfx942, all, &stride(32), 4), (64, 62));
-        assert_eq!(lds_passes(Arch::Gfx942, all, &stride(0), 4), (2, 0), "broadcast");
+        assert_eq!(
+            lds_passes(Arch::Gfx942, all, &stride(0), 4),
+            (2, 0),
+            "broadcast"
+        );
         assert_eq!(lds_passes(Arch::Gfx942, all, &stride(2), 8), (4, 0));
         assert_eq!(lds_passes(Arch::Gfx942, all, &stride(4), 16), (8, 0));
         assert_eq!(lds_passes(Arch::Gfx950, all, &stride(1), 4), (1, 0));

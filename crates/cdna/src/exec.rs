@@ -265,7 +265,12 @@ impl<'a> Machine<'a> {
         let shadow = &wave.shadow;
         let loads = matches!(
             inst.format,
-            Format::Smem | Format::Ds | Format::Flat | Format::Global | Format::Scratch | Format::Mubuf
+            Format::Smem
+                | Format::Ds
+                | Format::Flat
+                | Format::Global
+                | Format::Scratch
+                | Format::Mubuf
         );
         let written = step.uses.writes().iter().filter(|_| !loads);
         for (operand, count) in step.uses.reads().iter().chain(written) {
@@ -275,9 +280,13 @@ impl<'a> Machine<'a> {
             }
             let count = usize::from(*count);
             let pending = if let Some(first) = operand.vector_index() {
-                shadow.vector_pending[first..first + count].iter().any(|loads| *loads > 0)
+                shadow.vector_pending[first..first + count]
+                    .iter()
+                    .any(|loads| *loads > 0)
             } else if let Some(first) = operand.scalar_index() {
-                shadow.scalar_pending[first..first + count].iter().any(|loads| *loads > 0)
+                shadow.scalar_pending[first..first + count]
+                    .iter()
+                    .any(|loads| *loads > 0)
             } else {
                 false
             };

@@ -183,7 +183,11 @@ pub(crate) fn minimum32(a: u32, b: u32) -> u32 {
 /// Zero of the same sign for a denormal.
 #[inline(always)]
 pub(crate) const fn flush32(x: u32) -> u32 {
-    if x & 0x7f80_0000 == 0 { x & 0x8000_0000 } else { x }
+    if x & 0x7f80_0000 == 0 {
+        x & 0x8000_0000
+    } else {
+        x
+    }
 }
 
 #[inline(always)]
@@ -197,7 +201,11 @@ pub(crate) const fn flush64(x: u64) -> u64 {
 
 #[inline(always)]
 pub(crate) const fn flush16(x: u32) -> u32 {
-    if x & 0x7c00 == 0 { x & 0x8000 } else { x & 0xffff }
+    if x & 0x7c00 == 0 {
+        x & 0x8000
+    } else {
+        x & 0xffff
+    }
 }
 
 /// `x * 2^n`, rounded once.
@@ -303,14 +311,22 @@ pub(crate) fn div_scale32(s0: u32, denominator: u32, numerator: u32) -> (u32, bo
     let inverse = is_denormal32((1.0 / f64::from(d)) as f32);
     let quotient = is_denormal32((f64::from(n) / f64::from(d)) as f32);
     if exponent32(numerator) - exponent32(denominator) >= 96 {
-        let scaled = if s0 == denominator { ldexp32(s0, 64) } else { s0 };
+        let scaled = if s0 == denominator {
+            ldexp32(s0, 64)
+        } else {
+            s0
+        };
         return (scaled, true);
     }
     if is_denormal32(d) {
         return (ldexp32(s0, 64), false);
     }
     if inverse && quotient {
-        let scaled = if s0 == denominator { ldexp32(s0, 64) } else { s0 };
+        let scaled = if s0 == denominator {
+            ldexp32(s0, 64)
+        } else {
+            s0
+        };
         return (scaled, true);
     }
     if inverse {
@@ -335,21 +351,33 @@ pub(crate) fn div_scale64(s0: u64, denominator: u64, numerator: u64) -> (u64, bo
     let inverse = (1.0 / d).is_subnormal();
     let quotient = (n / d).is_subnormal();
     if exponent64(numerator) - exponent64(denominator) >= 768 {
-        let scaled = if s0 == denominator { ldexp64(s0, 128) } else { s0 };
+        let scaled = if s0 == denominator {
+            ldexp64(s0, 128)
+        } else {
+            s0
+        };
         return (scaled, true);
     }
     if d.is_subnormal() {
         return (ldexp64(s0, 128), false);
     }
     if inverse && quotient {
-        let scaled = if s0 == denominator { ldexp64(s0, 128) } else { s0 };
+        let scaled = if s0 == denominator {
+            ldexp64(s0, 128)
+        } else {
+            s0
+        };
         return (scaled, true);
     }
     if inverse {
         return (ldexp64(s0, -128), false);
     }
     if quotient {
-        let scaled = if s0 == numerator { ldexp64(s0, 128) } else { s0 };
+        let scaled = if s0 == numerator {
+            ldexp64(s0, 128)
+        } else {
+            s0
+        };
         return (scaled, true);
     }
     if exponent64(numerator) <= 53 {
@@ -501,7 +529,11 @@ pub(crate) fn round_to_f32(x: f64, round: Round) -> f32 {
     if x.is_infinite() || (wide > x) == up {
         return nearest;
     }
-    if up { nearest.next_up() } else { nearest.next_down() }
+    if up {
+        nearest.next_up()
+    } else {
+        nearest.next_down()
+    }
 }
 
 /// `a * b + c` in f32 with one rounding.
@@ -509,7 +541,10 @@ pub(crate) fn fma32_rounded(a: u32, b: u32, c: u32, round: Round) -> u32 {
     let product = f64::from(f32::from_bits(a)) * f64::from(f32::from_bits(b));
     let addend = f64::from(f32::from_bits(c));
     let mut sum = odd_sum(product, addend);
-    if sum == 0.0 && round == Round::Down && !(product.is_sign_positive() && addend.is_sign_positive()) {
+    if sum == 0.0
+        && round == Round::Down
+        && !(product.is_sign_positive() && addend.is_sign_positive())
+    {
         sum = -0.0;
     }
     nan_rule32(round_to_f32(sum, round), [a, b, c])
@@ -681,7 +716,14 @@ pub(crate) fn class16(x: u32) -> u32 {
 }
 
 /// The bit of `v_cmp_class`.
-const fn class(nan: bool, quiet: bool, negative: bool, infinite: bool, small: bool, zero: bool) -> u32 {
+const fn class(
+    nan: bool,
+    quiet: bool,
+    negative: bool,
+    infinite: bool,
+    small: bool,
+    zero: bool,
+) -> u32 {
     if nan {
         return if quiet { 2 } else { 1 };
     }

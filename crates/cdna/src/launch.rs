@@ -153,7 +153,14 @@ impl Launch<'_> {
         done
     }
 
-    fn run_with(&self, memory: &Memory, options: &Options, arguments: Vec<u8>, kernarg: u64, packet: u64) -> Result<Report, LaunchError> {
+    fn run_with(
+        &self,
+        memory: &Memory,
+        options: &Options,
+        arguments: Vec<u8>,
+        kernarg: u64,
+        packet: u64,
+    ) -> Result<Report, LaunchError> {
         memory.write(kernarg, &arguments)?;
         memory.write(packet, &self.packet(kernarg))?;
         let descriptor = &self.program.kernel.descriptor;
@@ -162,7 +169,10 @@ impl Launch<'_> {
         } else {
             descriptor.private_segment_bytes
         };
-        let races = options.checks.global_races.then(|| Races::new(memory.allocations()));
+        let races = options
+            .checks
+            .global_races
+            .then(|| Races::new(memory.allocations()));
         let environment = Environment {
             memory,
             options: *options,
@@ -211,7 +221,9 @@ impl Launch<'_> {
             collect(work());
         } else {
             std::thread::scope(|scope| {
-                let workers: Vec<_> = (0..threads.min(count as usize)).map(|_| scope.spawn(work)).collect();
+                let workers: Vec<_> = (0..threads.min(count as usize))
+                    .map(|_| scope.spawn(work))
+                    .collect();
                 for worker in workers {
                     match worker.join() {
                         Ok(done) => collect(done),

@@ -9,9 +9,14 @@ pub(crate) enum LdsFault {
     Outside,
     Unwritten,
     /// Another wave touched the byte since the last barrier.
-    Race { other: u32, wrote: bool },
+    Race {
+        other: u32,
+        wrote: bool,
+    },
     /// A load from memory into these bytes was not waited for.
-    NotWaited { wave: u32 },
+    NotWaited {
+        wave: u32,
+    },
 }
 
 /// Marks of one byte: the barrier interval in the high bits, waves in the low.
@@ -44,7 +49,8 @@ impl Lds {
         let poison = poison_word(seed ^ 0x1d5).to_le_bytes();
         self.size = size;
         self.bytes.clear();
-        self.bytes.extend((0..size.next_multiple_of(4)).map(|at| poison[at % 4]));
+        self.bytes
+            .extend((0..size.next_multiple_of(4)).map(|at| poison[at % 4]));
         self.track = track || races;
         self.races = races;
         self.interval = 1;
@@ -83,6 +89,15 @@ impl Lds {
         if let Some(word) = self.bytes.get_mut(at..at + 4) {
             word.copy_from_slice(&value.to_le_bytes());
         }
+    }
+
+    /// The bytes of an access that is inside.
+    #[inline]
+    pub(crate) fn run(&self, at: u32, count: u32) -> Option<&[u8]> {
+        let at = at as usize;
+        self.bytes
+            .get(..self.size)?
+            .get(at..at.checked_add(count as usize)?)
     }
 
     pub(crate) fn byte(&self, at: u32) -> u8 {
@@ -160,7 +175,10 @@ impl Lds {
                         other: written & 255,
                         wrote: true,
                     });
-                } else if read >> READERS == self.interval && others != 0 && self.bytes[at] != *value {
+                } else if read >> READERS == self.interval
+                    && others != 0
+                    && self.bytes[at] != *value
+                {
                     fault = Some(LdsFault::Race {
                         other: others.trailing_zeros(),
                         wrote: false,
@@ -250,6 +268,9 @@ mod tests {
         lds.note_write(0, &[1; 4], 0);
         lds.postpone(0, 4, 0);
         lds.barrier();
-        assert!(matches!(lds.note_read(0, 4, 1), Some(LdsFault::Race { .. })));
+        assert!(matches!(
+            lds.note_read(0, 4, 1),
+            Some(LdsFault::Race { .. })
+        ));
     }
 }

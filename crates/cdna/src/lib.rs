@@ -4,6 +4,15 @@
 //! [`Loaded`] puts a code object into a [`Memory`], [`Program`] decodes a
 //! kernel of it, [`Launch`] runs it over a grid and gives a [`Report`].
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "a lane or register number indexes several registers at once"
+)]
+#![allow(
+    clippy::precedence,
+    reason = "shifts and masks read as in the ISA documents"
+)]
+
 pub mod check;
 pub mod command;
 pub mod counters;

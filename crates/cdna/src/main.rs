@@ -27,8 +27,9 @@ fn main() -> ExitCode {
     let path = match (args.next(), args.next(), args.next()) {
         (Some(flag), Some(path), None) if flag == "--request" => PathBuf::from(path),
         _ => {
-            let diagnostic = Diagnostic::error("sim::usage", "cairn-sim is started by `cargo xtask`")
-                .hint("try `cargo xtask sim run --help`");
+            let diagnostic =
+                Diagnostic::error("sim::usage", "cairn-sim is started by `cargo xtask`")
+                    .hint("try `cargo xtask sim run --help`");
             tell(&diagnostic, Format::Text);
             return ExitCode::from(2);
         }

@@ -119,7 +119,11 @@ impl Allocation {
         let (mut at, end) = (offset, offset + count);
         while at < end {
             let room = (64 - at % 64).min(end - at);
-            let bits = if room == 64 { u64::MAX } else { ((1 << room) - 1) << (at % 64) };
+            let bits = if room == 64 {
+                u64::MAX
+            } else {
+                ((1 << room) - 1) << (at % 64)
+            };
             let word = &self.written[at as usize / 64];
             if word.load(Relaxed) & bits != bits {
                 word.fetch_or(bits, Relaxed);
@@ -264,10 +268,13 @@ impl Memory {
         let mut at = 0;
         while at < bytes.len() {
             let offset = start + at as u64;
-            if offset % 4 == 0
+            if offset.is_multiple_of(4)
                 && let Some(word) = bytes.get(at..at + 4)
             {
-                allocation.store(offset, u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+                allocation.store(
+                    offset,
+                    u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
+                );
                 at += 4;
             } else {
                 let shift = offset % 4 * 8;

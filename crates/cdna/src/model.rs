@@ -82,7 +82,9 @@ fn matrix_rate(name: &str, arch: Arch) -> f64 {
         return 64.0;
     }
     let base = if new { 1024.0 } else { 512.0 };
-    let small = ["FP8", "BF8", "I8", "F8F6F4"].iter().any(|part| name.contains(part));
+    let small = ["FP8", "BF8", "I8", "F8F6F4"]
+        .iter()
+        .any(|part| name.contains(part));
     if small { 2.0 * base } else { base }
 }
 
@@ -129,9 +131,9 @@ pub fn estimate(launch: &Launch<'_>, counters: &Counters) -> Estimate {
         ("LDS", lds / unit * imbalance),
         ("memory", memory),
     ];
-    let (bottleneck, seconds) = busy
-        .iter()
-        .fold(("vector units", 0.0), |most, part| if part.1 > most.1 { *part } else { most });
+    let (bottleneck, seconds) = busy.iter().fold(("vector units", 0.0), |most, part| {
+        if part.1 > most.1 { *part } else { most }
+    });
     let lanes: u32 = launch.workgroup.iter().product();
     let descriptor = &program.kernel.descriptor;
     let lds_bytes = descriptor.group_segment_bytes + launch.dynamic_lds;

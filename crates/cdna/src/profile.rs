@@ -64,16 +64,28 @@ impl Listing {
         for (name, value) in &self.summary {
             let _ = writeln!(out, "  {name:<28} {value}");
         }
-        let _ = writeln!(out, "\n{:>12} {:>6} {:>10}  {:<10} instruction", "count", "%", "conflicts", "address");
+        let _ = writeln!(
+            out,
+            "\n{:>12} {:>6} {:>10}  {:<10} instruction",
+            "count", "%", "conflicts", "address"
+        );
         let mut source = "";
         for row in &self.rows {
             if row.source != source {
                 source = &row.source;
                 let _ = writeln!(out, "{:>42}; {source}", "");
             }
-            let conflicts = if row.conflicts > 0 { row.conflicts.to_string() } else { String::new() };
+            let conflicts = if row.conflicts > 0 {
+                row.conflicts.to_string()
+            } else {
+                String::new()
+            };
             let percent = format!("{:.1}", row.share * 100.0);
-            let _ = writeln!(out, "{:>12} {percent:>6} {conflicts:>10}  {:<#10x} {}", row.count, row.pc, row.text);
+            let _ = writeln!(
+                out,
+                "{:>12} {percent:>6} {conflicts:>10}  {:<#10x} {}",
+                row.count, row.pc, row.text
+            );
         }
         out
     }
@@ -91,12 +103,26 @@ impl Listing {
             escape(&self.kernel)
         );
         for (name, value) in &self.summary {
-            let _ = write!(out, "<tr><th>{}</th><td class=i>{}</td></tr>", escape(name), escape(value));
+            let _ = write!(
+                out,
+                "<tr><th>{}</th><td class=i>{}</td></tr>",
+                escape(name),
+                escape(value)
+            );
         }
         out.push_str("</table><h2>Instructions</h2><table><tr><th>count<th>%<th>class<th>conflicts<th>address<th>instruction<th>source</tr>");
-        let most = self.rows.iter().map(|row| row.share).fold(0.0, f64::max).max(1e-9);
+        let most = self
+            .rows
+            .iter()
+            .map(|row| row.share)
+            .fold(0.0, f64::max)
+            .max(1e-9);
         for row in &self.rows {
-            let conflicts = if row.conflicts > 0 { row.conflicts.to_string() } else { String::new() };
+            let conflicts = if row.conflicts > 0 {
+                row.conflicts.to_string()
+            } else {
+                String::new()
+            };
             let _ = write!(
                 out,
                 "<tr><td>{}<td class=bar style=\"--p:{:.0}%\">{:.1}<td>{}<td>{conflicts}<td>{:#x}<td class=i>{}<td class=s>{}</tr>",
@@ -115,17 +141,27 @@ impl Listing {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 fn summary(rows: &[Row], counters: &Counters, estimate: &Estimate) -> Vec<(String, String)> {
     let mut list = vec![
         ("workgroups".to_owned(), counters.workgroups.to_string()),
         ("waves".to_owned(), counters.waves.to_string()),
-        ("instructions".to_owned(), counters.instructions().to_string()),
+        (
+            "instructions".to_owned(),
+            counters.instructions().to_string(),
+        ),
     ];
     for class in Class::ALL {
-        let count: u64 = rows.iter().filter(|row| row.class == class).map(|row| row.count).sum();
+        let count: u64 = rows
+            .iter()
+            .filter(|row| row.class == class)
+            .map(|row| row.count)
+            .sum();
         if count > 0 {
             list.push((format!("  {}", class.name()), count.to_string()));
         }
@@ -146,11 +182,21 @@ fn summary(rows: &[Row], counters: &Counters, estimate: &Estimate) -> Vec<(Strin
             list.push((name.to_owned(), value.to_string()));
         }
     }
-    list.push(("waves a SIMD unit holds".to_owned(), estimate.occupancy.to_string()));
+    list.push((
+        "waves a SIMD unit holds".to_owned(),
+        estimate.occupancy.to_string(),
+    ));
     for (name, seconds) in &estimate.busy {
-        list.push((format!("{} busy, {}", estimate.device, name), format!("{:.3} us", seconds * 1e6)));
+        list.push((
+            format!("{} busy, {}", estimate.device, name),
+            format!("{:.3} us", seconds * 1e6),
+        ));
     }
-    let bound = format!("{:.3} us, by the {}", estimate.seconds * 1e6, estimate.bottleneck);
+    let bound = format!(
+        "{:.3} us, by the {}",
+        estimate.seconds * 1e6,
+        estimate.bottleneck
+    );
     list.push((format!("{} at best", estimate.device), bound));
     list
 }

@@ -80,7 +80,8 @@ impl Program {
             .segments
             .iter()
             .find(|segment| {
-                segment.executable && kernel.entry.wrapping_sub(segment.address) < segment.memory_bytes
+                segment.executable
+                    && kernel.entry.wrapping_sub(segment.address) < segment.memory_bytes
             })
             .ok_or_else(no_code)?;
         let bytes = object.segment_bytes(segment);
@@ -172,12 +173,15 @@ impl Program {
                 };
                 let end = index + count;
                 if end > limit || end > VECTOR_REGISTERS || index < first {
-                    return Some(format!("it uses {operand:?} and {count} in all, and the kernel has {vgprs} VGPRs and {agprs} AGPRs"));
+                    return Some(format!(
+                        "it uses {operand:?} and {count} in all, and the kernel has {vgprs} VGPRs and {agprs} AGPRs"
+                    ));
                 }
-            } else if let Some(index) = operand.scalar_index() {
-                if index + count > 128 {
-                    return Some(format!("{operand:?} and {count} in all are no registers"));
-                }
+            } else if operand
+                .scalar_index()
+                .is_some_and(|index| index + count > 128)
+            {
+                return Some(format!("{operand:?} and {count} in all are no registers"));
             }
         }
         None
@@ -186,7 +190,7 @@ impl Program {
     fn word_of(&self, pc: u64) -> Option<usize> {
         let offset = pc.wrapping_sub(self.segment);
         let word = usize::try_from(offset / 4).ok()?;
-        (offset % 4 == 0 && word < self.by_word.len()).then_some(word)
+        (offset.is_multiple_of(4) && word < self.by_word.len()).then_some(word)
     }
 
     /// The step at an address in the code object.
@@ -218,7 +222,11 @@ impl Program {
     /// The instructions in the order of their addresses, with their addresses.
     #[must_use]
     pub fn listing(&self) -> Vec<(u64, &Inst)> {
-        let mut listing: Vec<_> = self.steps.iter().map(|step| (step.pc, &step.inst)).collect();
+        let mut listing: Vec<_> = self
+            .steps
+            .iter()
+            .map(|step| (step.pc, &step.inst))
+            .collect();
         listing.sort_by_key(|(pc, _)| *pc);
         listing
     }
@@ -249,5 +257,7 @@ const fn calls(op: Op) -> bool {
 fn orders(inst: &Inst) -> bool {
     let memory = matches!(inst.format, Format::Flat | Format::Global | Format::Mubuf);
     let name = inst.info().upper;
-    memory && name.starts_with("ATOMIC") && (inst.dst != Operand::NONE || name.contains("_F") || name.contains("SWAP"))
+    memory
+        && name.starts_with("ATOMIC")
+        && (inst.dst != Operand::NONE || name.contains("_F") || name.contains("SWAP"))
 }

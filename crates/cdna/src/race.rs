@@ -37,12 +37,22 @@ impl Races {
         let marks = allocations.iter().map(|_| Marks::default()).collect();
         Self {
             marks: Mutex::new(marks),
-            sizes: allocations.iter().map(|allocation| allocation.bytes).collect(),
+            sizes: allocations
+                .iter()
+                .map(|allocation| allocation.bytes)
+                .collect(),
         }
     }
 
     /// Notes an access; the workgroup it races with, if any.
-    pub(crate) fn touch(&self, allocation: usize, offset: u64, bytes: u32, workgroup: u64, touch: Touch) -> Option<u64> {
+    pub(crate) fn touch(
+        &self,
+        allocation: usize,
+        offset: u64,
+        bytes: u32,
+        workgroup: u64,
+        touch: Touch,
+    ) -> Option<u64> {
         let Ok(mut marks) = self.marks.lock() else {
             return None;
         };
@@ -70,7 +80,11 @@ impl Races {
                 Touch::Write => &mut marks.writer,
                 Touch::Atomic => &mut marks.atomic,
             };
-            list[at] = if list[at] == 0 || list[at] == me { me } else { MANY };
+            list[at] = if list[at] == 0 || list[at] == me {
+                me
+            } else {
+                MANY
+            };
         }
         other.map(|mark| if mark == MANY { 0 } else { u64::from(mark) - 1 })
     }

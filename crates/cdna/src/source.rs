@@ -54,7 +54,10 @@ fn read_units(dwarf: &Dwarf<Slice<'_>>, rows: &mut Vec<(u64, String)>) -> Result
                 continue;
             };
             let file = match row.file(header) {
-                Some(file) => dwarf.attr_string(&unit, file.path_name())?.to_string_lossy().into_owned(),
+                Some(file) => dwarf
+                    .attr_string(&unit, file.path_name())?
+                    .to_string_lossy()
+                    .into_owned(),
                 None => continue,
             };
             rows.push((row.address(), format!("{file}:{line}")));

@@ -21,7 +21,9 @@ fn sample(info: &Info) -> Option<Inst> {
         Family::Vop1 => Format::Vop1,
         Family::Vopc => Format::Vopc,
         Family::Vop3 => Format::Vop3,
-        Family::Vop3p if info.upper.contains("MFMA") || info.upper.contains("SMFMAC") => Format::Mai,
+        Family::Vop3p if info.upper.contains("MFMA") || info.upper.contains("SMFMAC") => {
+            Format::Mai
+        }
         Family::Vop3p if info.upper.contains("ACCVGPR") => Format::Mai,
         Family::Vop3p => Format::Vop3p,
         Family::Ds => Format::Ds,

@@ -219,7 +219,11 @@ impl Wave {
 
 /// Lanes 0 to `count - 1`.
 pub(crate) const fn first_lanes(count: u32) -> u64 {
-    if count >= 64 { u64::MAX } else { (1 << count) - 1 }
+    if count >= 64 {
+        u64::MAX
+    } else {
+        (1 << count) - 1
+    }
 }
 
 #[cfg(test)]
@@ -245,7 +249,10 @@ mod tests {
         wave.wait(1, 15, |_| {});
         assert_eq!(wave.shadow.vector_pending[..3], [0, 1, 1]);
         wave.wait(63, 1, |_| {});
-        assert_eq!(wave.shadow.vector_pending[2], 1, "the scalar load may be the one that is done");
+        assert_eq!(
+            wave.shadow.vector_pending[2], 1,
+            "the scalar load may be the one that is done"
+        );
         assert_eq!(wave.shadow.scalar_pending[5], 1);
         wave.wait(63, 0, |_| {});
         assert_eq!(wave.shadow.vector_pending[..3], [0, 1, 0]);

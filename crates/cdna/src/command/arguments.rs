@@ -14,18 +14,38 @@ pub(super) struct Given {
     pub(super) buffers: Vec<(u64, u64)>,
 }
 
-const TYPES: [&str; 9] = ["f32", "f64", "bf16", "f16", "i32", "u32", "i64", "u64", "u8"];
+const TYPES: [&str; 9] = [
+    "f32", "f64", "bf16", "f16", "i32", "u32", "i64", "u64", "u8",
+];
 const FILLS: [&str; 5] = ["random", "zeros", "ones", "ramp", "blank"];
 
 /// Lays the arguments out as the metadata of the kernel says.
-pub(super) fn build(texts: &[String], kernel: &Kernel, memory: &mut Memory) -> Result<Given, Failed> {
-    let wanted: Vec<_> = kernel.metadata.args.iter().filter(|arg| !arg.kind.is_hidden()).collect();
+pub(super) fn build(
+    texts: &[String],
+    kernel: &Kernel,
+    memory: &mut Memory,
+) -> Result<Given, Failed> {
+    let wanted: Vec<_> = kernel
+        .metadata
+        .args
+        .iter()
+        .filter(|arg| !arg.kind.is_hidden())
+        .collect();
     // Triton passes two pointers to scratch of its own, which may be null.
     if texts.len() > wanted.len() || texts.len() + 2 < wanted.len() {
-        let message = format!("{} arguments, and kernel `{}` takes {}", texts.len(), kernel.name, wanted.len());
+        let message = format!(
+            "{} arguments, and kernel `{}` takes {}",
+            texts.len(),
+            kernel.name,
+            wanted.len()
+        );
         return Err(wrong("sim::arguments", message, describe(&wanted)));
     }
-    let size = wanted.iter().map(|arg| (arg.offset + arg.size) as usize).max().unwrap_or(0);
+    let size = wanted
+        .iter()
+        .map(|arg| (arg.offset + arg.size) as usize)
+        .max()
+        .unwrap_or(0);
     let mut given = Given {
         bytes: vec![0; size],
         buffers: Vec::new(),
@@ -33,7 +53,12 @@ pub(super) fn build(texts: &[String], kernel: &Kernel, memory: &mut Memory) -> R
     for (at, (text, arg)) in texts.iter().zip(&wanted).enumerate() {
         let value = one(text, at, memory, &mut given.buffers)?;
         if value.len() != arg.size as usize {
-            let message = format!("argument {} is `{text}` of {} bytes, and the kernel takes {}", at + 1, value.len(), arg.size);
+            let message = format!(
+                "argument {} is `{text}` of {} bytes, and the kernel takes {}",
+                at + 1,
+                value.len(),
+                arg.size
+            );
             return Err(wrong("sim::arguments", message, describe(&wanted)));
         }
         let offset = arg.offset as usize;
@@ -45,7 +70,14 @@ pub(super) fn build(texts: &[String], kernel: &Kernel, memory: &mut Memory) -> R
 fn describe(wanted: &[&cairn_codeobj::Argument]) -> String {
     let list: Vec<_> = wanted
         .iter()
-        .map(|arg| format!("{} ({} bytes, {})", arg.name.as_deref().unwrap_or("?"), arg.size, arg.kind.name()))
+        .map(|arg| {
+            format!(
+                "{} ({} bytes, {})",
+                arg.name.as_deref().unwrap_or("?"),
+                arg.size,
+                arg.kind.name()
+            )
+        })
         .collect();
     format!("it takes {}", list.join(", "))
 }
@@ -58,7 +90,12 @@ fn malformed(text: &str) -> Failed {
     )
 }
 
-fn one(text: &str, at: usize, memory: &mut Memory, buffers: &mut Vec<(u64, u64)>) -> Result<Vec<u8>, Failed> {
+fn one(
+    text: &str,
+    at: usize,
+    memory: &mut Memory,
+    buffers: &mut Vec<(u64, u64)>,
+) -> Result<Vec<u8>, Failed> {
     let parts: Vec<_> = text.split(':').collect();
     match parts.as_slice() {
         ["null"] => Ok(vec![0; 8]),
@@ -77,13 +114,17 @@ fn one(text: &str, at: usize, memory: &mut Memory, buffers: &mut Vec<(u64, u64)>
             let count: usize = count.parse().map_err(|_| malformed(text))?;
             let width = number(kind, "0").map_or(4, |bytes| bytes.len());
             let bytes = (count as u64).saturating_mul(width as u64);
-            let address = memory.allocate(bytes, &format!("argument {}", at + 1)).map_err(|error| {
-                wrong("sim::memory", error.to_string(), "use smaller arguments")
-            })?;
+            let address = memory
+                .allocate(bytes, &format!("argument {}", at + 1))
+                .map_err(|error| {
+                    wrong("sim::memory", error.to_string(), "use smaller arguments")
+                })?;
             buffers.push((address, bytes));
             if *fill != "blank" {
                 let content = content(fill, kind, count, at as u64);
-                memory.write(address, &content).map_err(|error| wrong("sim::memory", error.to_string(), "use smaller arguments"))?;
+                memory.write(address, &content).map_err(|error| {
+                    wrong("sim::memory", error.to_string(), "use smaller arguments")
+                })?;
             }
             Ok(address.to_le_bytes().to_vec())
         }
@@ -113,15 +154,21 @@ fn content(fill: &str, kind: &str, count: usize, seed: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     for at in 0..count {
         let value = match fill {
-            "ones" => "1".to_owned(),
-            "ramp" if kind == "u8" => (at % 256).to_string(),
-            "ramp" => at.to_string(),
-            "random" if kind == "u8" => (stream.bits(at as u64) & 255).to_string(),
-            "random" if integer => (stream.bits(at as u64) >> 8).to_string(),
-            "random" => (2.0 * stream.uniform(at as u64) - 1.0).to_string(),
-            _ => "0".to_owned(),
+            "ones" => 1.0,
+            "ramp" => at as f64,
+            "random" if integer => f64::from(stream.bits(at as u64) >> 8),
+            "random" => f64::from(2.0 * stream.uniform(at as u64) - 1.0),
+            _ => 0.0,
         };
-        bytes.extend(number(kind, &value).unwrap_or_default());
+        match kind {
+            "f64" => bytes.extend(value.to_le_bytes()),
+            "f32" => bytes.extend((value as f32).to_le_bytes()),
+            "bf16" => bytes.extend(bf16_from_f32(value as f32).to_le_bytes()),
+            "f16" => bytes.extend(f16_from_f32(value as f32).to_le_bytes()),
+            "u8" => bytes.push(value as u64 as u8),
+            "i64" | "u64" => bytes.extend((value as u64).to_le_bytes()),
+            _ => bytes.extend((value as u64 as u32).to_le_bytes()),
+        }
     }
     bytes
 }

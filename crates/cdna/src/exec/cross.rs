@@ -154,13 +154,20 @@ impl Machine<'_> {
         let mut known = [u64::MAX; 2];
         for at in 0..2 {
             let half = usize::from(inst.mods.op_sel >> at & 1);
-            wave.fetch(inst, inst.src[at], Kind::B64, half, &mut self.scratch.out[at]);
+            wave.fetch(
+                inst,
+                inst.src[at],
+                Kind::B64,
+                half,
+                &mut self.scratch.out[at],
+            );
             if let Some(index) = inst.src[at].vector_index() {
                 known[at] = wave.shadow.defined[index + half];
             }
         }
         for at in 0..2 {
-            self.level.merge(&self.scratch.out[at], mask, &mut wave.v[to + at]);
+            self.level
+                .merge(&self.scratch.out[at], mask, &mut wave.v[to + at]);
             wave.define(to + at, mask, known[at]);
         }
     }
@@ -173,7 +180,13 @@ impl Machine<'_> {
         let (mut defined, mut low_defined) = (u64::MAX, u64::MAX);
         for at in 0..3 {
             for dword in 0..usize::from(kinds[at].dwords()) {
-                wave.fetch(inst, inst.src[at], kinds[at], dword, &mut self.scratch.src[at][dword]);
+                wave.fetch(
+                    inst,
+                    inst.src[at],
+                    kinds[at],
+                    dword,
+                    &mut self.scratch.src[at][dword],
+                );
             }
             defined &= wave.defined(inst.src[at], kinds[at].dwords());
             low_defined &= wave.defined(inst.src[at], 1);
@@ -200,15 +213,16 @@ impl Machine<'_> {
                 Op::V_DIV_SCALE_F64 => div_scale64(wide(0, lane), wide(1, lane), wide(2, lane)),
                 Op::V_DIV_FMAS_F32 => {
                     let value = fma32(a, b, c);
-                    (u64::from(if back { ldexp32(value, 32) } else { value }), false)
+                    (
+                        u64::from(if back { ldexp32(value, 32) } else { value }),
+                        false,
+                    )
                 }
                 Op::V_DIV_FMAS_F64 => {
                     let value = fma64(wide(0, lane), wide(1, lane), wide(2, lane));
                     (if back { ldexp64(value, 64) } else { value }, false)
                 }
-                Op::V_MAD_U64_U32 => {
-                    (u64::from(a) * u64::from(b)).overflowing_add(wide(2, lane))
-                }
+                Op::V_MAD_U64_U32 => (u64::from(a) * u64::from(b)).overflowing_add(wide(2, lane)),
                 _ => {
                     let product = i64::from(a as i32) * i64::from(b as i32);
                     let (sum, overflow) = product.overflowing_add(wide(2, lane) as i64);
@@ -285,8 +299,24 @@ fn swap(wave: &mut Wave, inst: &Inst, partner: impl Fn(usize) -> Option<usize>) 
     for lane in (0..64).filter(|lane| exec >> lane & 1 != 0) {
         let other = partner(lane).unwrap_or(lane);
         std::mem::swap(&mut x[lane], &mut y[other]);
-        wave.define(a, 1 << lane, if known[1] >> other & 1 != 0 { u64::MAX } else { 0 });
-        wave.define(b, 1 << other, if known[0] >> lane & 1 != 0 { u64::MAX } else { 0 });
+        wave.define(
+            a,
+            1 << lane,
+            if known[1] >> other & 1 != 0 {
+                u64::MAX
+            } else {
+                0
+            },
+        );
+        wave.define(
+            b,
+            1 << other,
+            if known[0] >> lane & 1 != 0 {
+                u64::MAX
+            } else {
+                0
+            },
+        );
     }
     wave.v[a] = x;
     wave.v[b] = y;
@@ -306,8 +336,24 @@ fn swap_rows(wave: &mut Wave, inst: &Inst, row: usize) {
             continue;
         }
         std::mem::swap(&mut x[lane], &mut y[other]);
-        wave.define(a, 1 << lane, if known[1] >> other & 1 != 0 { u64::MAX } else { 0 });
-        wave.define(b, 1 << other, if known[0] >> lane & 1 != 0 { u64::MAX } else { 0 });
+        wave.define(
+            a,
+            1 << lane,
+            if known[1] >> other & 1 != 0 {
+                u64::MAX
+            } else {
+                0
+            },
+        );
+        wave.define(
+            b,
+            1 << other,
+            if known[0] >> lane & 1 != 0 {
+                u64::MAX
+            } else {
+                0
+            },
+        );
     }
     wave.v[a] = x;
     wave.v[b] = y;
@@ -319,7 +365,11 @@ mod tests {
 
     #[test]
     fn patterns_read_the_lanes_of_the_documents() {
-        assert_eq!(source_lane(0b00_01_10_11, 4), Some(7), "quad_perm:[3,2,1,0]");
+        assert_eq!(
+            source_lane(0b00_01_10_11, 4),
+            Some(7),
+            "quad_perm:[3,2,1,0]"
+        );
         assert_eq!(source_lane(0x101, 14), Some(15), "row_shl:1");
         assert_eq!(source_lane(0x101, 15), None);
         assert_eq!(source_lane(0x111, 16), None, "row_shr:1");

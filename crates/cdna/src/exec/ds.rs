@@ -13,15 +13,35 @@ use crate::wave::{Counter, Lanes, LdsTouch, Pending, Wave};
 /// What a DS operation does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Action {
-    Read { bytes: u32, form: Form },
-    Write { bytes: u32, high: bool },
+    Read {
+        bytes: u32,
+        form: Form,
+    },
+    Write {
+        bytes: u32,
+        high: bool,
+    },
     /// Two values at two offsets, in units of so many bytes.
-    Read2 { bytes: u32, unit: u32 },
-    Write2 { bytes: u32, unit: u32 },
-    Exchange2 { bytes: u32, unit: u32 },
-    Atomic { wide: bool, change: Change },
+    Read2 {
+        bytes: u32,
+        unit: u32,
+    },
+    Write2 {
+        bytes: u32,
+        unit: u32,
+    },
+    Exchange2 {
+        bytes: u32,
+        unit: u32,
+    },
+    Atomic {
+        wide: bool,
+        change: Change,
+    },
     /// Reads that hand elements to other lanes.
-    Transpose { bits: u32 },
+    Transpose {
+        bits: u32,
+    },
     Swizzle,
     Permute,
     BackwardPermute,
@@ -31,7 +51,10 @@ enum Action {
 fn action(op: Op) -> Option<Action> {
     let read = |bytes, form| Some(Action::Read { bytes, form });
     let write = |bytes, high| Some(Action::Write { bytes, high });
-    let (signed, unsigned) = (Form::Extended { signed: true }, Form::Extended { signed: false });
+    let (signed, unsigned) = (
+        Form::Extended { signed: true },
+        Form::Extended { signed: false },
+    );
     let half = |signed, high| Form::Half { signed, high };
     match op {
         Op::DS_NOP => Some(Action::Nothing),
@@ -58,17 +81,35 @@ fn action(op: Op) -> Option<Action> {
         Op::DS_WRITE_B96 => write(12, false),
         Op::DS_WRITE_B128 => write(16, false),
         Op::DS_READ2_B32 => Some(Action::Read2 { bytes: 4, unit: 4 }),
-        Op::DS_READ2ST64_B32 => Some(Action::Read2 { bytes: 4, unit: 256 }),
+        Op::DS_READ2ST64_B32 => Some(Action::Read2 {
+            bytes: 4,
+            unit: 256,
+        }),
         Op::DS_READ2_B64 => Some(Action::Read2 { bytes: 8, unit: 8 }),
-        Op::DS_READ2ST64_B64 => Some(Action::Read2 { bytes: 8, unit: 512 }),
+        Op::DS_READ2ST64_B64 => Some(Action::Read2 {
+            bytes: 8,
+            unit: 512,
+        }),
         Op::DS_WRITE2_B32 => Some(Action::Write2 { bytes: 4, unit: 4 }),
-        Op::DS_WRITE2ST64_B32 => Some(Action::Write2 { bytes: 4, unit: 256 }),
+        Op::DS_WRITE2ST64_B32 => Some(Action::Write2 {
+            bytes: 4,
+            unit: 256,
+        }),
         Op::DS_WRITE2_B64 => Some(Action::Write2 { bytes: 8, unit: 8 }),
-        Op::DS_WRITE2ST64_B64 => Some(Action::Write2 { bytes: 8, unit: 512 }),
+        Op::DS_WRITE2ST64_B64 => Some(Action::Write2 {
+            bytes: 8,
+            unit: 512,
+        }),
         Op::DS_WRXCHG2_RTN_B32 => Some(Action::Exchange2 { bytes: 4, unit: 4 }),
-        Op::DS_WRXCHG2ST64_RTN_B32 => Some(Action::Exchange2 { bytes: 4, unit: 256 }),
+        Op::DS_WRXCHG2ST64_RTN_B32 => Some(Action::Exchange2 {
+            bytes: 4,
+            unit: 256,
+        }),
         Op::DS_WRXCHG2_RTN_B64 => Some(Action::Exchange2 { bytes: 8, unit: 8 }),
-        Op::DS_WRXCHG2ST64_RTN_B64 => Some(Action::Exchange2 { bytes: 8, unit: 512 }),
+        Op::DS_WRXCHG2ST64_RTN_B64 => Some(Action::Exchange2 {
+            bytes: 8,
+            unit: 512,
+        }),
         Op::DS_READ_B64_TR_B4 => Some(Action::Transpose { bits: 4 }),
         Op::DS_READ_B96_TR_B6 => Some(Action::Transpose { bits: 6 }),
         Op::DS_READ_B64_TR_B8 => Some(Action::Transpose { bits: 8 }),
@@ -93,13 +134,21 @@ impl Machine<'_> {
             return;
         };
         let mask = wave.exec();
-        let permutes = matches!(action, Action::Swizzle | Action::Permute | Action::BackwardPermute);
+        let permutes = matches!(
+            action,
+            Action::Swizzle | Action::Permute | Action::BackwardPermute
+        );
         if self.checks.uninitialised && !permutes {
             let stored = inst.data_dwords().0.max(1);
             self.need_defined(wave, mask, wave.defined(inst.src[0], 1), "the LDS address");
             for data in [inst.src[1], inst.src[2]] {
                 if data.is_some() {
-                    self.need_defined(wave, mask, wave.defined(data, stored), "what is stored to LDS");
+                    self.need_defined(
+                        wave,
+                        mask,
+                        wave.defined(data, stored),
+                        "what is stored to LDS",
+                    );
                 }
             }
         }
@@ -107,14 +156,20 @@ impl Machine<'_> {
         match action {
             Action::Nothing => return,
             Action::Read { bytes, form } => self.ds_read(wave, inst, bytes, form, mask),
-            Action::Write { bytes, high } => touch = Some(self.ds_write(wave, inst, bytes, high, mask)),
+            Action::Write { bytes, high } => {
+                touch = Some(self.ds_write(wave, inst, bytes, high, mask));
+            }
             Action::Read2 { bytes, unit } => self.ds_read2(wave, inst, bytes, unit, mask),
             Action::Write2 { bytes, unit } => {
                 let [first, second] = self.ds_write2(wave, inst, bytes, unit, mask);
                 touch = Some(second);
                 self.note_conflicts(&first);
                 if self.checks.waits {
-                    let pending = Pending { counter: Counter::Lds, fills: (0, 0), lds: Some(Box::new(first)) };
+                    let pending = Pending {
+                        counter: Counter::Lds,
+                        fills: (0, 0),
+                        lds: Some(Box::new(first)),
+                    };
                     // One operation, of which this is half.
                     wave.shadow.queue.push_back(pending);
                 }
@@ -129,8 +184,15 @@ impl Machine<'_> {
         if let Some(touch) = &touch {
             self.note_conflicts(touch);
         }
-        let fills = inst.dst.vector_index().map_or((0, 0), |index| (index as u16, inst.data_dwords().1));
-        let pending = Pending { counter: Counter::Lds, fills, lds: touch.map(Box::new) };
+        let fills = inst
+            .dst
+            .vector_index()
+            .map_or((0, 0), |index| (index as u16, inst.data_dwords().1));
+        let pending = Pending {
+            counter: Counter::Lds,
+            fills,
+            lds: touch.map(Box::new),
+        };
         self.issue(wave, pending);
     }
 
@@ -142,37 +204,62 @@ impl Machine<'_> {
 
     fn conflicts(&mut self, mask: u64, address: &Lanes, bytes: u32) {
         if self.environment.options.count_conflicts {
-            let (passes, extra) = crate::counters::lds_passes(self.program.arch, mask, address, bytes);
+            let (passes, extra) =
+                crate::counters::lds_passes(self.program.arch, mask, address, bytes);
             self.counters.lds_passes += passes;
             self.counters.lds_conflicts += extra;
             self.counters.step_conflicts[self.current] += extra;
         }
     }
 
-    pub(super) fn report_lds(&mut self, wave: &Wave, lane: usize, at: u32, bytes: u32, fault: LdsFault, verb: &str) {
+    pub(super) fn report_lds(
+        &mut self,
+        wave: &Wave,
+        lane: usize,
+        at: u32,
+        bytes: u32,
+        fault: LdsFault,
+        verb: &str,
+    ) {
         let (kind, what) = match fault {
             LdsFault::Outside => (
                 FindingKind::LdsOutOfBounds,
-                format!("{bytes} bytes of LDS {verb} at {at}, beyond the {} bytes the workgroup has", self.lds.size),
+                format!(
+                    "{bytes} bytes of LDS {verb} at {at}, beyond the {} bytes the workgroup has",
+                    self.lds.size
+                ),
             ),
             LdsFault::Unwritten => {
                 if !self.checks.uninitialised {
                     return;
                 }
-                (FindingKind::UninitialisedLds, format!("{bytes} bytes of LDS at {at} are read and were never written"))
+                (
+                    FindingKind::UninitialisedLds,
+                    format!("{bytes} bytes of LDS at {at} are read and were never written"),
+                )
             }
             LdsFault::Race { other, wrote } => {
                 if !self.checks.lds_races {
                     return;
                 }
                 let how = if wrote { "written" } else { "read" };
-                (FindingKind::LdsRace, format!("LDS at {at} is {verb} here and {how} by wave {other} without a barrier between"))
+                (
+                    FindingKind::LdsRace,
+                    format!(
+                        "LDS at {at} is {verb} here and {how} by wave {other} without a barrier between"
+                    ),
+                )
             }
             LdsFault::NotWaited { wave } => {
                 if !self.checks.waits {
                     return;
                 }
-                (FindingKind::MissingWait, format!("LDS at {at} is read before the load of wave {wave} into it was waited for"))
+                (
+                    FindingKind::MissingWait,
+                    format!(
+                        "LDS at {at} is read before the load of wave {wave} into it was waited for"
+                    ),
+                )
             }
         };
         self.find(wave, kind, Some(lane as u32), what);
@@ -190,7 +277,11 @@ impl Machine<'_> {
         }
         (0..bytes).fold(0, |word, byte| {
             let at = at.wrapping_add(byte);
-            let value = if self.lds.contains(at, 1) { self.lds.byte(at) } else { 0 };
+            let value = if self.lds.contains(at, 1) {
+                self.lds.byte(at)
+            } else {
+                0
+            };
             word | u32::from(value) << (8 * byte)
         })
     }
@@ -253,35 +344,73 @@ impl Machine<'_> {
         for lane in lanes(mask) {
             let at = address[lane];
             self.check_lds_read(wave, lane, at, bytes);
+            if form == Form::Whole
+                && let Some(run) = self.lds.run(at, bytes)
+            {
+                for (word, value) in run.as_chunks::<4>().0.iter().enumerate() {
+                    wave.v[to + word][lane] = u32::from_le_bytes(*value);
+                }
+                continue;
+            }
             for word in 0..words {
                 let value = self.lds_value(at.wrapping_add(4 * word as u32), bytes.min(4));
                 let old = wave.v[to + word][lane];
                 wave.v[to + word][lane] = shape(value, bytes.min(4), form, old);
             }
         }
-        let known = if matches!(form, Form::Half { .. }) { wave.shadow.defined[to] } else { u64::MAX };
+        let known = if matches!(form, Form::Half { .. }) {
+            wave.shadow.defined[to]
+        } else {
+            u64::MAX
+        };
         for word in 0..words {
             wave.define(to + word, mask, known);
         }
     }
 
-    fn ds_write(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, high: bool, mask: u64) -> LdsTouch {
-        let (Some(from), Some(data)) = (inst.src[0].vector_index(), inst.src[1].vector_index()) else {
-            return LdsTouch { lanes: 0, address: [0; 64], bytes, from_memory: false };
+    fn ds_write(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        bytes: u32,
+        high: bool,
+        mask: u64,
+    ) -> LdsTouch {
+        let (Some(from), Some(data)) = (inst.src[0].vector_index(), inst.src[1].vector_index())
+        else {
+            return LdsTouch {
+                lanes: 0,
+                address: [0; 64],
+                bytes,
+                from_memory: false,
+            };
         };
         let offset = inst.memory.offset as u32;
         let address = wave.v[from].map(|address| address.wrapping_add(offset));
         for lane in lanes(mask) {
             for word in 0..bytes.div_ceil(4) {
                 let value = wave.v[data + word as usize][lane] >> (16 * u32::from(high));
-                self.lds_store(wave, lane, address[lane].wrapping_add(4 * word), bytes.min(4), value);
+                self.lds_store(
+                    wave,
+                    lane,
+                    address[lane].wrapping_add(4 * word),
+                    bytes.min(4),
+                    value,
+                );
             }
         }
-        LdsTouch { lanes: mask, address, bytes, from_memory: false }
+        LdsTouch {
+            lanes: mask,
+            address,
+            bytes,
+            from_memory: false,
+        }
     }
 
     fn two_addresses(wave: &Wave, inst: &Inst, unit: u32) -> [Lanes; 2] {
-        let base = inst.src[0].vector_index().map_or([0; 64], |index| wave.v[index]);
+        let base = inst.src[0]
+            .vector_index()
+            .map_or([0; 64], |index| wave.v[index]);
         let offsets = [inst.memory.offset as u32, u32::from(inst.memory.offset1)];
         offsets.map(|offset| base.map(|address| address.wrapping_add(offset * unit)))
     }
@@ -308,7 +437,14 @@ impl Machine<'_> {
         }
     }
 
-    fn ds_write2(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, unit: u32, mask: u64) -> [LdsTouch; 2] {
+    fn ds_write2(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        bytes: u32,
+        unit: u32,
+        mask: u64,
+    ) -> [LdsTouch; 2] {
         let both = Self::two_addresses(wave, inst, unit);
         for (half, address) in both.iter().enumerate() {
             let Some(data) = inst.src[1 + half].vector_index() else {
@@ -321,7 +457,12 @@ impl Machine<'_> {
                 }
             }
         }
-        both.map(|address| LdsTouch { lanes: mask, address, bytes, from_memory: false })
+        both.map(|address| LdsTouch {
+            lanes: mask,
+            address,
+            bytes,
+            from_memory: false,
+        })
     }
 
     fn ds_exchange2(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, unit: u32, mask: u64) {
@@ -339,13 +480,15 @@ impl Machine<'_> {
             for lane in lanes(mask) {
                 let high = if wide { wave.v[data + 1][lane] } else { 0 };
                 let value = u64::from(wave.v[data][lane]) | u64::from(high) << 32;
-                old[half][lane] = self.lds_change(wave, lane, both[half][lane], wide, Change::Swap, value, 0);
+                old[half][lane] =
+                    self.lds_change(wave, lane, both[half][lane], wide, Change::Swap, value, 0);
             }
         }
         for half in 0..2 {
             for lane in lanes(mask) {
                 for word in 0..words {
-                    wave.v[to + half * words + word][lane] = (old[half][lane] >> (32 * word)) as u32;
+                    wave.v[to + half * words + word][lane] =
+                        (old[half][lane] >> (32 * word)) as u32;
                 }
             }
         }
@@ -355,7 +498,8 @@ impl Machine<'_> {
     }
 
     fn ds_atomic(&mut self, wave: &mut Wave, inst: &Inst, wide: bool, change: Change, mask: u64) {
-        let (Some(from), Some(data)) = (inst.src[0].vector_index(), inst.src[1].vector_index()) else {
+        let (Some(from), Some(data)) = (inst.src[0].vector_index(), inst.src[1].vector_index())
+        else {
             return;
         };
         let offset = inst.memory.offset as u32;
@@ -367,9 +511,15 @@ impl Machine<'_> {
                 u64::from(wave.v[index][lane]) | u64::from(high) << 32
             };
             let first = value(data, wave);
-            let second = inst.src[2].vector_index().map_or(0, |index| value(index, wave));
+            let second = inst.src[2]
+                .vector_index()
+                .map_or(0, |index| value(index, wave));
             // The first operand is what to compare with.
-            let (operand, other) = if compares { (second, first) } else { (first, second) };
+            let (operand, other) = if compares {
+                (second, first)
+            } else {
+                (first, second)
+            };
             let at = wave.v[from][lane].wrapping_add(offset);
             let old = self.lds_change(wave, lane, at, wide, change, operand, other);
             if let Some(to) = inst.dst.vector_index() {
@@ -406,7 +556,8 @@ impl Machine<'_> {
                 read[lane] |= u128::from(value) << (32 * word);
             }
         }
-        let element = |lane: usize, at: usize| read[lane] >> (bits as usize * at) & ((1 << bits) - 1);
+        let element =
+            |lane: usize, at: usize| read[lane] >> (bits as usize * at) & ((1 << bits) - 1);
         let per_lane = 8 * bytes as usize / bits as usize;
         for lane in lanes(mask) {
             let (group, within) = (lane & !15, lane % 16);
@@ -428,13 +579,20 @@ impl Machine<'_> {
     }
 
     fn permute(&mut self, wave: &mut Wave, inst: &Inst, mask: u64) {
-        let (Some(to), Some(from), Some(data)) =
-            (inst.dst.vector_index(), inst.src[0].vector_index(), inst.src[1].vector_index())
-        else {
+        let (Some(to), Some(from), Some(data)) = (
+            inst.dst.vector_index(),
+            inst.src[0].vector_index(),
+            inst.src[1].vector_index(),
+        ) else {
             return;
         };
         let offset = inst.memory.offset as u32;
-        self.need_defined(wave, mask, wave.defined(inst.src[0], 1), "the lane permuted to");
+        self.need_defined(
+            wave,
+            mask,
+            wave.defined(inst.src[0], 1),
+            "the lane permuted to",
+        );
         let (address, value, known) = (wave.v[from], wave.v[data], wave.shadow.defined[data]);
         let mut result = [0; 64];
         let mut defined = u64::MAX;
@@ -442,20 +600,31 @@ impl Machine<'_> {
             let target = (address[lane].wrapping_add(offset) / 4 % 64) as usize;
             result[target] = value[lane];
             let bit = 1 << target;
-            defined = if known >> lane & 1 != 0 { defined | bit } else { defined & !bit };
+            defined = if known >> lane & 1 != 0 {
+                defined | bit
+            } else {
+                defined & !bit
+            };
         }
         self.level.merge(&result, mask, &mut wave.v[to]);
         wave.define(to, mask, defined);
     }
 
     fn backward_permute(&mut self, wave: &mut Wave, inst: &Inst, mask: u64) {
-        let (Some(to), Some(from), Some(data)) =
-            (inst.dst.vector_index(), inst.src[0].vector_index(), inst.src[1].vector_index())
-        else {
+        let (Some(to), Some(from), Some(data)) = (
+            inst.dst.vector_index(),
+            inst.src[0].vector_index(),
+            inst.src[1].vector_index(),
+        ) else {
             return;
         };
         let offset = inst.memory.offset as u32;
-        self.need_defined(wave, mask, wave.defined(inst.src[0], 1), "the lane permuted from");
+        self.need_defined(
+            wave,
+            mask,
+            wave.defined(inst.src[0], 1),
+            "the lane permuted from",
+        );
         let (address, value, known) = (wave.v[from], wave.v[data], wave.shadow.defined[data]);
         let mut result = [0; 64];
         let mut defined = 0u64;

@@ -150,7 +150,11 @@ impl Machine<'_> {
         }
         // LDS writes that were not waited for may come after the barrier.
         for pending in &wave.shadow.queue {
-            let Some(touch) = pending.lds.as_ref().filter(|_| pending.counter == Counter::Lds) else {
+            let Some(touch) = pending
+                .lds
+                .as_ref()
+                .filter(|_| pending.counter == Counter::Lds)
+            else {
                 continue;
             };
             for lane in (0..64).filter(|lane| touch.lanes >> lane & 1 != 0) {

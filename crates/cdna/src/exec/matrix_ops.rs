@@ -7,9 +7,7 @@ use cairn_codeobj::isa::{Inst, Kind};
 
 use super::{Machine, Route};
 use crate::check::FindingKind;
-use crate::matrix::{
-    self, Form, InputLayout, MatrixError, Mfma, Mode, Modifiers, Scales, Sources,
-};
+use crate::matrix::{self, Form, InputLayout, MatrixError, Mfma, Mode, Modifiers, Scales, Sources};
 use crate::program::Step;
 use crate::wave::{Lanes, Wave};
 
@@ -46,7 +44,11 @@ fn gather(wave: &Wave, inst: &Inst, at: usize, count: usize, out: &mut Vec<Lanes
     let kind = if f64 { Kind::F64 } else { Kind::F32 };
     let value = wave.scalar(inst, operand, kind);
     for dword in 0..count {
-        let half = if f64 && dword % 2 == 1 { (value >> 32) as u32 } else { value as u32 };
+        let half = if f64 && dword % 2 == 1 {
+            (value >> 32) as u32
+        } else {
+            value as u32
+        };
         out.push([half; 64]);
     }
 }
@@ -81,7 +83,11 @@ impl Machine<'_> {
         self.counters.matrix_flops += mfma.flops();
         let mode = self.environment.options.matrix;
         let in_place = inst.src[2] == inst.dst && !inst.matrix.scaled;
-        let done = if in_place { accumulate(wave, inst, mfma, mode, to, results) } else { None };
+        let done = if in_place {
+            accumulate(wave, inst, mfma, mode, to, results)
+        } else {
+            None
+        };
         let done = done.unwrap_or_else(|| {
             let mut buffers = std::mem::take(&mut self.matrix_buffers);
             let done = general(wave, inst, mfma, mode, sparse, to, results, &mut buffers);
@@ -146,8 +152,14 @@ fn general(
     let sel = inst.matrix.scale_sel;
     let scales = match &s[..] {
         [x, y] => Some([
-            Scales { lanes: x, byte: sel[0] },
-            Scales { lanes: y, byte: sel[1] },
+            Scales {
+                lanes: x,
+                byte: sel[0],
+            },
+            Scales {
+                lanes: y,
+                byte: sel[1],
+            },
         ]),
         _ => None,
     };
@@ -173,10 +185,20 @@ fn define(wave: &mut Wave, inst: &Inst, mfma: &Mfma, sparse: bool, to: usize, re
     if sparse {
         known[0] &= wave.defined(inst.src[2], 1);
     }
-    for scale in inst.matrix.scale.iter().enumerate().filter(|_| inst.matrix.scaled) {
+    for scale in inst
+        .matrix
+        .scale
+        .iter()
+        .enumerate()
+        .filter(|_| inst.matrix.scaled)
+    {
         known[scale.0] &= wave.defined(*scale.1, 1);
     }
-    let from = if sparse { Some(to) } else { inst.src[2].vector_index() };
+    let from = if sparse {
+        Some(to)
+    } else {
+        inst.src[2].vector_index()
+    };
     let accumulator = |register: usize, wave: &Wave| match from {
         Some(index) => wave.shadow.defined[index + register],
         None => u64::MAX,

@@ -60,7 +60,13 @@ impl Change {
     /// The new value, given the old one, the operand and the second operand.
     pub(crate) fn apply(self, wide: bool, old: u64, data: u64, second: u64) -> u64 {
         let mask = if wide { u64::MAX } else { 0xffff_ffff };
-        let signed = |x: u64| if wide { x as i64 } else { i64::from(x as u32 as i32) };
+        let signed = |x: u64| {
+            if wide {
+                x as i64
+            } else {
+                i64::from(x as u32 as i32)
+            }
+        };
         let f = |x: u64| f32::from_bits(x as u32);
         let new = match self {
             Self::Swap => data,

@@ -25,12 +25,16 @@ pub(super) const fn writes_bits(op: Op) -> bool {
 pub(super) fn constant(inst: &Inst, operand: Operand, kind: Kind) -> u64 {
     if let Some(value) = operand.inline_int() {
         let value = i64::from(value) as u64;
-        return if kind.dwords() == 2 { value } else { value & 0xffff_ffff };
+        return if kind.dwords() == 2 {
+            value
+        } else {
+            value & 0xffff_ffff
+        };
     }
     if let Some(at) = operand.inline_float() {
         let (f16, f32, f64, _) = INLINE_FLOATS[at];
         return match kind {
-            Kind::F16 | Kind::PkF16 => f16.into(),
+            Kind::F16 | Kind::I16 | Kind::PkF16 => f16.into(),
             Kind::F64 | Kind::B64 => f64,
             _ => f32.into(),
         };
@@ -76,7 +80,11 @@ impl Wave {
     pub(super) fn scalar_undefined(&self, operand: Operand, kind: Kind) -> u64 {
         let undefined = &self.shadow.undefined;
         if let Some(index) = operand.scalar_index() {
-            let high = if kind.dwords() >= 2 && index < 127 { undefined[index + 1] } else { 0 };
+            let high = if kind.dwords() >= 2 && index < 127 {
+                undefined[index + 1]
+            } else {
+                0
+            };
             return u64::from(undefined[index]) | u64::from(high) << 32;
         }
         match operand.0 {
@@ -101,7 +109,14 @@ impl Wave {
 
     /// One register of a vector source, spread over lanes if it is scalar.
     #[inline]
-    pub(super) fn fetch(&self, inst: &Inst, operand: Operand, kind: Kind, dword: usize, out: &mut Lanes) {
+    pub(super) fn fetch(
+        &self,
+        inst: &Inst,
+        operand: Operand,
+        kind: Kind,
+        dword: usize,
+        out: &mut Lanes,
+    ) {
         if let Some(index) = operand.vector_index() {
             out.copy_from_slice(&self.v[index + dword]);
         } else if operand.scalar_index().is_some() && kind.dwords() > 2 {
@@ -109,7 +124,11 @@ impl Wave {
             out.fill(self.s.get(index).copied().unwrap_or(0));
         } else {
             let value = self.scalar(inst, operand, kind);
-            out.fill(if dword == 0 { value as u32 } else { (value >> 32) as u32 });
+            out.fill(if dword == 0 {
+                value as u32
+            } else {
+                (value >> 32) as u32
+            });
         }
     }
 
@@ -121,7 +140,11 @@ impl Wave {
             return run.iter().fold(u64::MAX, |all, lanes| all & lanes);
         }
         let kind = if count >= 2 { Kind::B64 } else { Kind::B32 };
-        if self.scalar_undefined(operand, kind) == 0 { u64::MAX } else { 0 }
+        if self.scalar_undefined(operand, kind) == 0 {
+            u64::MAX
+        } else {
+            0
+        }
     }
 
     /// Notes which lanes of a result hold something.
@@ -142,9 +165,17 @@ impl Machine<'_> {
         let sig = inst.info().sig;
         let kind = |at: usize| sig.source(at).unwrap_or(Kind::B32);
         let a = wave.scalar(inst, inst.src[0], kind(0));
-        let b = if sig.sources() > 1 { wave.scalar(inst, inst.src[1], kind(1)) } else { 0 };
+        let b = if sig.sources() > 1 {
+            wave.scalar(inst, inst.src[1], kind(1))
+        } else {
+            0
+        };
         let ua = wave.scalar_undefined(inst.src[0], kind(0));
-        let ub = if sig.sources() > 1 { wave.scalar_undefined(inst.src[1], kind(1)) } else { 0 };
+        let ub = if sig.sources() > 1 {
+            wave.scalar_undefined(inst.src[1], kind(1))
+        } else {
+            0
+        };
         let width = sig.result(0).map_or(0, Kind::dwords);
         if let Some(exec) = scalar::exec_logic(inst.op, a, wave.exec()) {
             self.write_exec_logic(wave, inst, (a, ua), exec);
@@ -156,7 +187,11 @@ impl Machine<'_> {
             let carries = matches!(inst.op, Op::S_ADDC_U32 | Op::S_SUBB_U32);
             let undefined = if selects {
                 let chosen = if wave.scc { ua } else { ub };
-                if wave.shadow.scc_undefined { all } else { chosen }
+                if wave.shadow.scc_undefined {
+                    all
+                } else {
+                    chosen
+                }
             } else if let Some(bits) = scalar::undefined_bits(inst.op, (a, ua), (b, ub)) {
                 bits
             } else if ua != 0 || ub != 0 || carries && wave.shadow.scc_undefined {
@@ -169,7 +204,8 @@ impl Machine<'_> {
                 wave.scc = scc;
                 // A bit that is known to be set decides.
                 let decided = width > 0 && value & !undefined != 0;
-                wave.shadow.scc_undefined = (undefined != 0 || width == 0 && (ua | ub) != 0) && !decided;
+                wave.shadow.scc_undefined =
+                    (undefined != 0 || width == 0 && (ua | ub) != 0) && !decided;
             }
             if inst.dst == Operand::EXEC || inst.dst.0 == 127 {
                 self.check_exec(wave);
@@ -197,13 +233,18 @@ impl Machine<'_> {
 
     /// EXEC decides who takes part: it must be known.
     pub(super) fn check_exec(&mut self, wave: &mut Wave) {
-        let undefined = u64::from(wave.shadow.undefined[126])
-            | u64::from(wave.shadow.undefined[127]) << 32;
+        let undefined =
+            u64::from(wave.shadow.undefined[126]) | u64::from(wave.shadow.undefined[127]) << 32;
         let undefined = undefined & wave.launched;
         if undefined != 0 && self.checks.uninitialised {
             let lane = undefined.trailing_zeros();
             let what = "which lanes take part depends on a register that was never written";
-            self.find(wave, FindingKind::UninitialisedRegister, Some(lane), what.to_owned());
+            self.find(
+                wave,
+                FindingKind::UninitialisedRegister,
+                Some(lane),
+                what.to_owned(),
+            );
         }
         wave.shadow.undefined[126] = 0;
         wave.shadow.undefined[127] = 0;

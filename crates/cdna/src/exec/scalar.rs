@@ -48,7 +48,10 @@ fn add(op: Op, a: u64, b: u64, scc: bool) -> Option<Answer> {
         }
         Op::S_SUBB_U32 => {
             let taken = u64::from(y) + u64::from(scc);
-            Some((word(u64::from(x).wrapping_sub(taken)), Some(u64::from(x) < taken)))
+            Some((
+                word(u64::from(x).wrapping_sub(taken)),
+                Some(u64::from(x) < taken),
+            ))
         }
         Op::S_MIN_I32 => with((if i < j { x } else { y }, i < j)),
         Op::S_MIN_U32 => with((x.min(y), x < y)),
@@ -91,7 +94,13 @@ fn logic(op: Op, a: u64, b: u64) -> Option<Answer> {
 fn shift(op: Op, a: u64, b: u64) -> Option<Answer> {
     let x = a as u32;
     let (offset, width) = ((b & 63) as u32, (b >> 16 & 127) as u32);
-    let mask = |width: u32| if width >= 64 { u64::MAX } else { (1 << width) - 1 };
+    let mask = |width: u32| {
+        if width >= 64 {
+            u64::MAX
+        } else {
+            (1 << width) - 1
+        }
+    };
     let sign = |value: u64, width: u32| {
         if width == 0 || width >= 64 {
             value
@@ -142,11 +151,17 @@ fn leading(value: u64, bits: u32) -> u64 {
 }
 
 fn trailing(value: u64) -> u64 {
-    if value == 0 { word(u64::MAX) } else { u64::from(value.trailing_zeros()) }
+    if value == 0 {
+        word(u64::MAX)
+    } else {
+        u64::from(value.trailing_zeros())
+    }
 }
 
 fn quads(value: u64, f: impl Fn(u64) -> u64) -> u64 {
-    (0..16).fold(0, |out, quad| out | f(value >> (4 * quad) & 15) << (4 * quad))
+    (0..16).fold(0, |out, quad| {
+        out | f(value >> (4 * quad) & 15) << (4 * quad)
+    })
 }
 
 fn unary(op: Op, a: u64) -> Option<Answer> {
@@ -253,23 +268,53 @@ mod tests {
         let max = 0xffff_ffff;
         for (op, a, b, scc, expected) in [
             (Op::S_ADD_U32, max, 1, false, (0, Some(true))),
-            (Op::S_ADD_I32, 0x7fff_ffff, 1, false, (0x8000_0000, Some(true))),
+            (
+                Op::S_ADD_I32,
+                0x7fff_ffff,
+                1,
+                false,
+                (0x8000_0000, Some(true)),
+            ),
             (Op::S_ADD_I32, max, 1, false, (0, Some(false))),
             (Op::S_SUBB_U32, 0, max, true, (0, Some(true))),
             (Op::S_ADDC_U32, max, max, true, (max, Some(true))),
             (Op::S_MIN_I32, max, 1, false, (max, Some(true))),
             (Op::S_MAX_U32, 1, 1, false, (1, Some(false))),
             (Op::S_BFE_I32, 0x00f0, 4 | 4 << 16, false, (max, Some(true))),
-            (Op::S_BFE_U32, 0x1234, 4 | 8 << 16, false, (0x23, Some(true))),
-            (Op::S_BFE_I64, 1 << 63, 60 | 4 << 16, false, (u64::MAX - 7, Some(true))),
+            (
+                Op::S_BFE_U32,
+                0x1234,
+                4 | 8 << 16,
+                false,
+                (0x23, Some(true)),
+            ),
+            (
+                Op::S_BFE_I64,
+                1 << 63,
+                60 | 4 << 16,
+                false,
+                (u64::MAX - 7, Some(true)),
+            ),
             (Op::S_LSHL2_ADD_U32, 0x4000_0000, 5, false, (5, Some(true))),
             (Op::S_FLBIT_I32, max, 0, false, (max, None)),
             (Op::S_FLBIT_I32_B64, 1, 0, false, (63, None)),
             (Op::S_FF1_I32_B32, 8, 0, false, (3, None)),
-            (Op::S_QUADMASK_B32, 0x1001_0f00, 0, false, (0b1001_0100, Some(true))),
+            (
+                Op::S_QUADMASK_B32,
+                0x1001_0f00,
+                0,
+                false,
+                (0b1001_0100, Some(true)),
+            ),
             (Op::S_WQM_B64, 0x10, 0, false, (0xf0, Some(true))),
             (Op::S_CSELECT_B32, 1, 2, true, (1, None)),
-            (Op::S_BITREPLICATE_B64_B32, 0b101, 0, false, (0b11_0011, None)),
+            (
+                Op::S_BITREPLICATE_B64_B32,
+                0b101,
+                0,
+                false,
+                (0b11_0011, None),
+            ),
             (Op::S_MUL_HI_I32, max, max, false, (0, None)),
             (Op::S_ABSDIFF_I32, 1, 3, false, (2, Some(true))),
         ] {
@@ -279,8 +324,14 @@ mod tests {
 
     #[test]
     fn a_known_zero_hides_an_unknown_bit() {
-        assert_eq!(undefined_bits(Op::S_AND_B64, (0b00, 0b01), (0b10, 0)), Some(0));
-        assert_eq!(undefined_bits(Op::S_AND_B64, (0b00, 0b01), (0b01, 0)), Some(1));
+        assert_eq!(
+            undefined_bits(Op::S_AND_B64, (0b00, 0b01), (0b10, 0)),
+            Some(0)
+        );
+        assert_eq!(
+            undefined_bits(Op::S_AND_B64, (0b00, 0b01), (0b01, 0)),
+            Some(1)
+        );
         assert_eq!(undefined_bits(Op::S_OR_B64, (0, 1), (1, 0)), Some(0));
         assert_eq!(undefined_bits(Op::S_ADD_U32, (0, 1), (1, 0)), None);
     }

@@ -32,7 +32,10 @@ pub(super) fn is_supported(inst: &Inst) -> bool {
         | Op::V_ASHR_PK_I8_I32
         | Op::V_ASHR_PK_U8_I32 => inst.sdwa.is_none(),
         Op::V_DOT2_F32_F16 | Op::V_DOT2C_F32_F16 | Op::V_DOT2_F32_BF16 | Op::V_DOT2C_F32_BF16 => {
-            inst.mods.neg == 0 && inst.mods.neg_hi == 0 && inst.mods.op_sel == 0 && inst.sdwa.is_none()
+            inst.mods.neg == 0
+                && inst.mods.neg_hi == 0
+                && inst.mods.op_sel == 0
+                && inst.sdwa.is_none()
         }
         _ => false,
     }
@@ -140,7 +143,11 @@ fn put(words: &mut [u32], at: usize, count: usize, value: u32) {
     for bit in 0..count {
         if let Some(word) = words.get_mut((at + bit) / 32) {
             let mask = 1 << ((at + bit) % 32);
-            *word = if value >> bit & 1 != 0 { *word | mask } else { *word & !mask };
+            *word = if value >> bit & 1 != 0 {
+                *word | mask
+            } else {
+                *word & !mask
+            };
         }
     }
 }
@@ -176,8 +183,15 @@ impl Machine<'_> {
         }
         let scaled = Scaled::of(inst, self.modes.ocp);
         for lane in super::vmem::lanes(mask) {
-            let source = |at: usize| words[at].iter().map(|lanes| lanes[lane]).collect::<Vec<_>>();
-            let mut out: Vec<u32> = (0..results).map(|at| if keeps { wave.v[to + at][lane] } else { 0 }).collect();
+            let source = |at: usize| {
+                words[at]
+                    .iter()
+                    .map(|lanes| lanes[lane])
+                    .collect::<Vec<_>>()
+            };
+            let mut out: Vec<u32> = (0..results)
+                .map(|at| if keeps { wave.v[to + at][lane] } else { 0 })
+                .collect();
             let given = [source(0), source(1), source(2)];
             match &scaled {
                 Some(scaled) => self.scaled(inst, scaled, &given, sources, &mut out),
@@ -193,15 +207,30 @@ impl Machine<'_> {
     }
 
     fn overflow(&self) -> Overflow {
-        if self.modes.overflow_clamps { Overflow::Saturate } else { Overflow::NonSaturate }
+        if self.modes.overflow_clamps {
+            Overflow::Saturate
+        } else {
+            Overflow::NonSaturate
+        }
     }
 
-    fn scaled(&self, inst: &Inst, scaled: &Scaled, given: &[Vec<u32>; 3], sources: usize, out: &mut [u32]) {
+    fn scaled(
+        &self,
+        inst: &Inst,
+        scaled: &Scaled,
+        given: &[Vec<u32>; 3],
+        sources: usize,
+        out: &mut [u32],
+    ) {
         let first = |at: usize| given[at].first().copied().unwrap_or(0);
         let exponent = (first(sources - 1) >> 23 & 255) as i32 - 127;
         let sel = usize::from(inst.mods.op_sel);
         let bits = scaled.small.bits() as usize;
-        let step = if bits == 4 && scaled.count == 2 { 4 } else { bits };
+        let step = if bits == 4 && scaled.count == 2 {
+            4
+        } else {
+            bits
+        };
         let mut random = first(1);
         // Where the small values are: a byte or word of a register, or a run.
         let narrow = |sel: usize| match (scaled.count, bits) {
@@ -221,17 +250,30 @@ impl Machine<'_> {
                     field(&given[0], at * wide + 16 * usize::from(high), wide)
                 };
                 let value = scaled.wide.decode(value) * power(-exponent);
-                let rounding = if scaled.random { Rounding::Stochastic(random) } else { Rounding::NearestEven };
+                let rounding = if scaled.random {
+                    Rounding::Stochastic(random)
+                } else {
+                    Rounding::NearestEven
+                };
                 let code = scaled.small.encode(value, rounding, self.overflow());
                 random = next_random(random);
-                let sel = if scaled.count == 2 && bits == 8 { sel >> 3 } else { sel >> 2 };
+                let sel = if scaled.count == 2 && bits == 8 {
+                    sel >> 3
+                } else {
+                    sel >> 2
+                };
                 put(out, narrow(sel) + at * step, bits, code);
             } else {
                 let code = field(&given[0], narrow(sel) + at * step, bits);
                 let value = scaled.small.decode(code) * power(exponent);
                 let wide = scaled.wide.bits();
                 let high = scaled.count == 1 && wide == 16 && sel & 8 != 0;
-                put(out, at * wide + 16 * usize::from(high), wide, scaled.wide.encode(value));
+                put(
+                    out,
+                    at * wide + 16 * usize::from(high),
+                    wide,
+                    scaled.wide.encode(value),
+                );
             }
         }
     }
@@ -241,17 +283,33 @@ impl Machine<'_> {
         let raw = |at: usize| given[at].first().copied().unwrap_or(0);
         let float = |at: usize| {
             let x = raw(at);
-            let x = if mods.abs >> at & 1 != 0 { x & 0x7fff_ffff } else { x };
-            if mods.neg >> at & 1 != 0 { x ^ 0x8000_0000 } else { x }
+            let x = if mods.abs >> at & 1 != 0 {
+                x & 0x7fff_ffff
+            } else {
+                x
+            };
+            if mods.neg >> at & 1 != 0 {
+                x ^ 0x8000_0000
+            } else {
+                x
+            }
         };
         let name = inst.info().upper;
         let format = ["FP8", "BF8"].into_iter().find(|part| name.contains(part));
-        let format = format.and_then(|name| Conversion::named(name, self.modes.ocp)).map(|found| found.format);
+        let format = format
+            .and_then(|name| Conversion::named(name, self.modes.ocp))
+            .map(|found| found.format);
         let part = inst.sdwa.map_or(6, |sdwa| usize::from(sdwa.src_sel[0]));
         let sel = usize::from(mods.op_sel);
         match (inst.op, format) {
             (Op::V_CVT_F32_FP8 | Op::V_CVT_F32_BF8, Some(format)) => {
-                let shift = if part < 4 { 8 * part } else if part == 5 { 16 } else { 0 };
+                let shift = if part < 4 {
+                    8 * part
+                } else if part == 5 {
+                    16
+                } else {
+                    0
+                };
                 out[0] = (format.decode(raw(0) >> shift & 255) as f32).to_bits();
             }
             (Op::V_CVT_PK_F32_FP8 | Op::V_CVT_PK_F32_BF8, Some(format)) => {
@@ -295,23 +353,37 @@ fn other(
     out: &mut [u32],
 ) {
     let dot = |widen: &dyn Fn(u32) -> u32, start: u32| {
-        let product = |shift: u32| mul32(widen(raw(0) >> shift & 0xffff), widen(raw(1) >> shift & 0xffff));
+        let product = |shift: u32| {
+            mul32(
+                widen(raw(0) >> shift & 0xffff),
+                widen(raw(1) >> shift & 0xffff),
+            )
+        };
         add32(add32(start, product(0)), product(16))
     };
     let wide16 = |x: u32| from_f16(x).to_bits();
     let wide_bf = |x: u32| x << 16;
     match op {
         Op::V_BITOP3_B32 | Op::V_BITOP3_B16 => {
-            let table = u32::from(mods.omod) << 6 | u32::from(mods.abs & 7) << 3 | u32::from(mods.neg & 7);
+            let table =
+                u32::from(mods.omod) << 6 | u32::from(mods.abs & 7) << 3 | u32::from(mods.neg & 7);
             let half = op == Op::V_BITOP3_B16;
             let raw = |at: usize| {
                 let high = half && sel >> at & 1 != 0;
                 raw(at) >> (16 * u32::from(high))
             };
-            let bits = (0..8).filter(|row| table >> row & 1 != 0).fold(0, |bits, row| {
-                let pick = |at: u32| if row >> (2 - at) & 1 != 0 { raw(at as usize) } else { !raw(at as usize) };
-                bits | pick(0) & pick(1) & pick(2)
-            });
+            let bits = (0..8)
+                .filter(|row| table >> row & 1 != 0)
+                .fold(0, |bits, row| {
+                    let pick = |at: u32| {
+                        if row >> (2 - at) & 1 != 0 {
+                            raw(at as usize)
+                        } else {
+                            !raw(at as usize)
+                        }
+                    };
+                    bits | pick(0) & pick(1) & pick(2)
+                });
             if half {
                 put(out, (sel >> 3) * 16, 16, bits & 0xffff);
             } else {
@@ -319,7 +391,11 @@ fn other(
             }
         }
         Op::V_ASHR_PK_I8_I32 | Op::V_ASHR_PK_U8_I32 => {
-            let (low, high) = if op == Op::V_ASHR_PK_I8_I32 { (-128, 127) } else { (0, 255) };
+            let (low, high) = if op == Op::V_ASHR_PK_I8_I32 {
+                (-128, 127)
+            } else {
+                (0, 255)
+            };
             for at in 0..2 {
                 let value = (raw(at) as i32 >> (raw(2) & 31)).clamp(low, high);
                 put(out, (sel >> 3) * 16 + 8 * at, 8, value as u32 & 255);
@@ -328,20 +404,29 @@ fn other(
         Op::V_CVT_SR_F16_F32 => {
             let value = f64::from(f32::from_bits(float(0)));
             let format = FloatFormat::of(cairn_formats::DType::F16);
-            let code = format.map_or(0, |format| format.encode(value, Rounding::Stochastic(raw(1)), Overflow::NonSaturate));
+            let code = format.map_or(0, |format| {
+                format.encode(value, Rounding::Stochastic(raw(1)), Overflow::NonSaturate)
+            });
             put(out, (sel >> 3) * 16, 16, code);
         }
         Op::V_CVT_SR_BF16_F32 => {
             let value = f64::from(f32::from_bits(float(0)));
             let format = FloatFormat::of(cairn_formats::DType::BF16);
-            let code = format.map_or(0, |format| format.encode(value, Rounding::Stochastic(raw(1)), Overflow::NonSaturate));
+            let code = format.map_or(0, |format| {
+                format.encode(value, Rounding::Stochastic(raw(1)), Overflow::NonSaturate)
+            });
             put(out, (sel >> 3) * 16, 16, code);
         }
         Op::V_DOT2_F32_F16 => out[0] = dot(&wide16, raw(2)),
         Op::V_DOT2C_F32_F16 => out[0] = dot(&wide16, out[0]),
         Op::V_DOT2C_F32_BF16 => out[0] = dot(&wide_bf, out[0]),
         Op::V_DOT2_F32_BF16 => {
-            let product = |shift: u32| mul32(wide_bf(raw(0) >> shift & 0xffff), wide_bf(raw(1) >> shift & 0xffff));
+            let product = |shift: u32| {
+                mul32(
+                    wide_bf(raw(0) >> shift & 0xffff),
+                    wide_bf(raw(1) >> shift & 0xffff),
+                )
+            };
             out[0] = add32(add32(product(0), product(16)), raw(2));
         }
         _ => {}

@@ -64,7 +64,11 @@ impl Machine<'_> {
         let (base, room) = if buffer {
             let stride = u64::from(wave.s[base_at + 1] >> 16 & 0x3fff);
             let records = u64::from(wave.s[base_at + 2]);
-            let size = if stride == 0 { records } else { records * stride };
+            let size = if stride == 0 {
+                records
+            } else {
+                records * stride
+            };
             (base & 0xffff_ffff_ffff, size.saturating_sub(offset as u64))
         } else {
             (base, u64::MAX)
@@ -103,7 +107,9 @@ impl Machine<'_> {
             && let Some(other) = races.touch(found, offset, 4, self.order, Touch::Read)
         {
             let name = &allocation.name;
-            let what = format!("4 bytes at offset {offset} of {name} are read here and touched by workgroup {other} without anything between");
+            let what = format!(
+                "4 bytes at offset {offset} of {name} are read here and touched by workgroup {other} without anything between"
+            );
             self.find(wave, FindingKind::GlobalRace, None, what);
         }
         allocation.load(offset)

@@ -102,7 +102,10 @@ impl VectorPlan {
         let kind = |at: usize| inst.source_kind(at).unwrap_or(Kind::B32);
         let result = sig.result(0)?;
         let mods = &inst.mods;
-        let integer = !matches!(result, Kind::F32 | Kind::F64 | Kind::F16 | Kind::PkF16 | Kind::PkF32);
+        let integer = !matches!(
+            result,
+            Kind::F32 | Kind::F64 | Kind::F16 | Kind::PkF16 | Kind::PkF32
+        );
         if mods.clamp && integer && !clamps(op) {
             return None;
         }
@@ -162,7 +165,13 @@ impl Machine<'_> {
         let mut defined = self.gather(wave, inst, plan);
         if let Some(dpp) = &plan.dpp {
             mask &= dpp.enabled;
-            let invalid = dpp.permute(&mut self.scratch.src[0], plan.kinds[0], wave.exec(), &mut defined.0, defined.1);
+            let invalid = dpp.permute(
+                &mut self.scratch.src[0],
+                plan.kinds[0],
+                wave.exec(),
+                &mut defined.0,
+                defined.1,
+            );
             if !dpp.zeroes {
                 mask &= !invalid;
             }
@@ -242,7 +251,11 @@ impl Machine<'_> {
         let modes = self.modes;
         let sources = plan.sources + usize::from(plan.accumulates);
         for at in 0..sources {
-            let kind = if at < plan.sources { plan.kinds[at] } else { plan.result };
+            let kind = if at < plan.sources {
+                plan.kinds[at]
+            } else {
+                plan.result
+            };
             let pair = &mut self.scratch.src[at];
             if let (Some(sdwa), true) = (inst.sdwa, at < 2 && at < plan.sources) {
                 select_part(&mut pair[0], sdwa, at);
@@ -287,13 +300,25 @@ impl Machine<'_> {
     }
 
     /// Calls the function that computes; the mask it makes, if any.
-    fn compute(&mut self, wave: &Wave, inst: &Inst, plan: &VectorPlan, defined: &mut u64) -> Option<u64> {
+    fn compute(
+        &mut self,
+        wave: &Wave,
+        inst: &Inst,
+        plan: &VectorPlan,
+        defined: &mut u64,
+    ) -> Option<u64> {
         let Scratch { src, out, .. } = &mut *self.scratch;
         let [a, b, c] = &*src;
         let modes = &self.modes;
         let level = self.level;
-        if plan.unit == Unit::Wide && matches!(plan.result, Kind::F64) && modes.round16_64 != Round::Nearest {
-            let what = format!("{} in a rounding mode other than to nearest", inst.mnemonic());
+        if plan.unit == Unit::Wide
+            && matches!(plan.result, Kind::F64)
+            && modes.round16_64 != Round::Nearest
+        {
+            let what = format!(
+                "{} in a rounding mode other than to nearest",
+                inst.mnemonic()
+            );
             let unsupported = FindingKind::Unsupported;
             self.find(wave, unsupported, None, what);
             return None;
@@ -306,7 +331,14 @@ impl Machine<'_> {
                 level.half(plan.op, modes, &a[0], &b[0], &c[0], &mut out[0]);
             }
             Unit::Wide => {
-                level.wide(plan.op, modes, [&a[0], &a[1]], [&b[0], &b[1]], [&c[0], &c[1]], out);
+                level.wide(
+                    plan.op,
+                    modes,
+                    [&a[0], &a[1]],
+                    [&b[0], &b[1]],
+                    [&c[0], &c[1]],
+                    out,
+                );
             }
             Unit::Masked => {
                 let mask = wave.scalar(inst, inst.src[2], Kind::Mask);
@@ -389,7 +421,8 @@ impl Machine<'_> {
                 let [a, b, c] = &*src;
                 let operands = [&a[pick(0)], &b[pick(1)], &c[pick(2)]];
                 let [x, y, z] = operands;
-                self.level.single(plan.op, &self.modes, x, y, z, &mut out[half]);
+                self.level
+                    .single(plan.op, &self.modes, x, y, z, &mut out[half]);
                 continue;
             }
             for at in 0..plan.sources {
@@ -399,7 +432,8 @@ impl Machine<'_> {
                 }
             }
             let [a, b, c, _] = &*aux;
-            self.level.single(plan.op, &self.modes, a, b, c, &mut out[half]);
+            self.level
+                .single(plan.op, &self.modes, a, b, c, &mut out[half]);
         }
     }
 
@@ -415,7 +449,9 @@ impl Machine<'_> {
             defined &= wave.defined(inst.src[at], 1);
             if half {
                 let shift = if mods.op_sel >> at & 1 != 0 { 16 } else { 0 };
-                for_lanes(lanes, |x| crate::float::from_f16(x >> shift & 0xffff).to_bits());
+                for_lanes(lanes, |x| {
+                    crate::float::from_f16(x >> shift & 0xffff).to_bits()
+                });
             }
             let (abs, neg) = (mods.neg_hi >> at & 1 != 0, mods.neg >> at & 1 != 0);
             for_lanes(lanes, |x| signs(x, 0x8000_0000, abs, neg));
@@ -490,7 +526,8 @@ impl Machine<'_> {
             }
             _ if mods.clamp => {
                 for lane in 0..64 {
-                    out[0][lane] = saturate(plan.op, src[0][0][lane], src[1][0][lane], out[0][lane]);
+                    out[0][lane] =
+                        saturate(plan.op, src[0][0][lane], src[1][0][lane], out[0][lane]);
                 }
             }
             _ => {}
@@ -527,7 +564,8 @@ impl Machine<'_> {
             if mask == u64::MAX {
                 wave.v[index + dword].copy_from_slice(&out[dword]);
             } else {
-                self.level.merge(&out[dword], mask, &mut wave.v[index + dword]);
+                self.level
+                    .merge(&out[dword], mask, &mut wave.v[index + dword]);
             }
             wave.define(index + dword, mask, defined);
         }
@@ -535,8 +573,19 @@ impl Machine<'_> {
 
     /// Writes a mask of lanes to scalar registers; lanes that do not take part
     /// get zero.
-    pub(super) fn write_mask(&mut self, wave: &mut Wave, to: Operand, made: u64, mask: u64, defined: u64) {
-        let undefined = if self.checks.uninitialised { mask & !defined } else { 0 };
+    pub(super) fn write_mask(
+        &mut self,
+        wave: &mut Wave,
+        to: Operand,
+        made: u64,
+        mask: u64,
+        defined: u64,
+    ) {
+        let undefined = if self.checks.uninitialised {
+            mask & !defined
+        } else {
+            0
+        };
         wave.write_scalar(to, 2, made & mask, undefined);
     }
 
@@ -544,7 +593,8 @@ impl Machine<'_> {
     pub(super) fn compare(&mut self, wave: &mut Wave, step: &Step, dpp: Option<&DppPlan>) {
         let inst = &step.inst;
         let mut mask = wave.exec();
-        let kinds = [inst.source_kind(0), inst.source_kind(1)].map(|kind| kind.unwrap_or(Kind::B32));
+        let kinds =
+            [inst.source_kind(0), inst.source_kind(1)].map(|kind| kind.unwrap_or(Kind::B32));
         let mut defined = [u64::MAX; 2];
         for at in 0..2 {
             for dword in 0..usize::from(kinds[at].dwords()) {
@@ -558,7 +608,13 @@ impl Machine<'_> {
         let mut both = defined[0] & defined[1];
         if let Some(dpp) = dpp {
             mask &= dpp.enabled;
-            let invalid = dpp.permute(&mut self.scratch.src[0], kinds[0], wave.exec(), &mut both, defined[1]);
+            let invalid = dpp.permute(
+                &mut self.scratch.src[0],
+                kinds[0],
+                wave.exec(),
+                &mut both,
+                defined[1],
+            );
             if !dpp.zeroes {
                 mask &= !invalid;
             }
@@ -599,7 +655,9 @@ impl Machine<'_> {
             }
         }
         let [a, b, _] = &self.scratch.src;
-        let met = self.level.compare(inst.compare, [&a[0], &a[1]], [&b[0], &b[1]]);
+        let met = self
+            .level
+            .compare(inst.compare, [&a[0], &a[1]], [&b[0], &b[1]]);
         self.write_mask(wave, inst.dst, met, mask, both);
         if matches!(inst.op, Op::V_CMPX | Op::V_CMPX_CLASS) {
             self.write_mask(wave, Operand::EXEC, met, mask, both);
@@ -685,7 +743,11 @@ fn select_part(lanes: &mut Lanes, sdwa: Sdwa, at: usize) {
     let signed = sdwa.sext[at];
     for_lanes(lanes, |x| {
         let part = x >> shift << (32 - bits);
-        if signed { (part as i32 >> (32 - bits)) as u32 } else { part >> (32 - bits) }
+        if signed {
+            (part as i32 >> (32 - bits)) as u32
+        } else {
+            part >> (32 - bits)
+        }
     });
 }
 

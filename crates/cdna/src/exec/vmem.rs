@@ -119,10 +119,19 @@ impl Machine<'_> {
                 }
             }
         }
-        let fills = inst.dst.vector_index().map_or((0, 0), |index| (index as u16, inst.data_dwords().1));
+        let fills = inst
+            .dst
+            .vector_index()
+            .map_or((0, 0), |index| (index as u16, inst.data_dwords().1));
         self.issue(wave, pending(fills));
         if inst.format == Format::Flat {
-            self.issue(wave, Pending { counter: Counter::Lds, ..pending(fills) });
+            self.issue(
+                wave,
+                Pending {
+                    counter: Counter::Lds,
+                    ..pending(fills)
+                },
+            );
         }
         true
     }
@@ -150,15 +159,29 @@ impl Machine<'_> {
     }
 
     /// The address of each lane. False when it cannot be made.
-    fn addresses(&mut self, wave: &mut Wave, inst: &Inst, mask: u64, bytes: u32, clip: &mut Clip) -> bool {
+    fn addresses(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        mask: u64,
+        bytes: u32,
+        clip: &mut Clip,
+    ) -> bool {
         if self.checks.uninitialised {
             let defined = if inst.src[0].is_some() {
                 wave.defined(inst.src[0], inst.address_dwords())
             } else {
                 u64::MAX
             };
-            let base = inst.src[2].is_some().then(|| wave.defined(inst.src[2], inst.base_dwords()));
-            self.need_defined(wave, mask, defined & base.unwrap_or(u64::MAX), "the address");
+            let base = inst.src[2]
+                .is_some()
+                .then(|| wave.defined(inst.src[2], inst.base_dwords()));
+            self.need_defined(
+                wave,
+                mask,
+                defined & base.unwrap_or(u64::MAX),
+                "the address",
+            );
         }
         match inst.format {
             Format::Mubuf => return self.buffer_addresses(wave, inst, mask, bytes, clip),
@@ -170,7 +193,9 @@ impl Machine<'_> {
                 };
                 let base = base.wrapping_add_signed(inst.memory.offset);
                 for lane in lanes(mask) {
-                    let own = inst.src[0].vector_index().map_or(0, |index| wave.v[index][lane]);
+                    let own = inst.src[0]
+                        .vector_index()
+                        .map_or(0, |index| wave.v[index][lane]);
                     self.scratch.address[lane] = own.wrapping_add(base).into();
                 }
             }
@@ -180,7 +205,9 @@ impl Machine<'_> {
                     return false;
                 };
                 if inst.src[2].is_some() {
-                    let base = wave.pair(usize::from(inst.src[2].0)).wrapping_add_signed(offset);
+                    let base = wave
+                        .pair(usize::from(inst.src[2].0))
+                        .wrapping_add_signed(offset);
                     let own = &wave.v[index];
                     for (address, low) in self.scratch.address.iter_mut().zip(own) {
                         *address = base.wrapping_add(u64::from(*low));
@@ -198,7 +225,14 @@ impl Machine<'_> {
     }
 
     /// Addresses through a buffer descriptor, and how much of each access is inside.
-    fn buffer_addresses(&mut self, wave: &Wave, inst: &Inst, mask: u64, bytes: u32, clip: &mut Clip) -> bool {
+    fn buffer_addresses(
+        &mut self,
+        wave: &Wave,
+        inst: &Inst,
+        mask: u64,
+        bytes: u32,
+        clip: &mut Clip,
+    ) -> bool {
         let first = usize::from(inst.src[2].0);
         let words = [0, 1, 2, 3].map(|at| wave.s.get(first + at).copied().unwrap_or(0));
         let base = u64::from(words[0]) | u64::from(words[1] & 0xffff) << 32;
@@ -227,7 +261,9 @@ impl Machine<'_> {
             let place = u64::from(index) * u64::from(stride) + inside;
             self.scratch.address[lane] = base.wrapping_add(u64::from(scalar)).wrapping_add(place);
             let room = if stride == 0 {
-                records.saturating_sub(u64::from(scalar)).saturating_sub(inside)
+                records
+                    .saturating_sub(u64::from(scalar))
+                    .saturating_sub(inside)
             } else if u64::from(index) < records {
                 u64::MAX
             } else {
@@ -235,7 +271,11 @@ impl Machine<'_> {
             };
             let room = room.min(u64::from(bytes));
             // Words are inside or outside as a whole, and so are smaller values.
-            clip[lane] = if bytes < 4 && room < u64::from(bytes) { 0 } else { room as u8 & !3 | (bytes < 4) as u8 * room as u8 };
+            clip[lane] = match bytes {
+                4.. => room as u8 & !3,
+                _ if room < u64::from(bytes) => 0,
+                _ => bytes as u8,
+            };
         }
         true
     }
@@ -243,7 +283,10 @@ impl Machine<'_> {
     /// The allocation of an address.
     pub(super) fn locate(&mut self, address: u64, bytes: u64) -> Option<usize> {
         let allocations = self.environment.memory.allocations();
-        if allocations.get(self.hint).is_some_and(|known| known.contains(address, bytes)) {
+        if allocations
+            .get(self.hint)
+            .is_some_and(|known| known.contains(address, bytes))
+        {
             return Some(self.hint);
         }
         let after = allocations.partition_point(|known| known.base <= address);
@@ -260,21 +303,40 @@ impl Machine<'_> {
         let near = memory.nearest(address).map_or(String::new(), |near| {
             let end = near.base + near.bytes;
             if address >= end {
-                format!("; {} bytes after the end of {} ({} bytes)", address - end, near.name, near.bytes)
+                format!(
+                    "; {} bytes after the end of {} ({} bytes)",
+                    address - end,
+                    near.name,
+                    near.bytes
+                )
             } else if address < near.base {
                 format!("; {} bytes before {}", near.base - address, near.name)
             } else {
-                format!("; it goes beyond the end of {} ({} bytes)", near.name, near.bytes)
+                format!(
+                    "; it goes beyond the end of {} ({} bytes)",
+                    near.name, near.bytes
+                )
             }
         });
-        let what = format!("{bytes} bytes {verb} at {address:#x}, outside of every allocation{near}");
+        let what =
+            format!("{bytes} bytes {verb} at {address:#x}, outside of every allocation{near}");
         self.find(wave, FindingKind::OutOfBounds, Some(lane as u32), what);
     }
 
     /// The place of a lane's access, after every check on it.
-    fn place(&mut self, wave: &Wave, lane: usize, bytes: u32, touch: Touch) -> Option<(usize, u64)> {
+    fn place(
+        &mut self,
+        wave: &Wave,
+        lane: usize,
+        bytes: u32,
+        touch: Touch,
+    ) -> Option<(usize, u64)> {
         let address = self.scratch.address[lane];
-        let verb = if touch == Touch::Read { "read" } else { "written" };
+        let verb = if touch == Touch::Read {
+            "read"
+        } else {
+            "written"
+        };
         let Some(found) = self.locate(address, bytes.into()) else {
             self.outside(wave, lane, address, bytes.into(), verb);
             return None;
@@ -282,19 +344,33 @@ impl Machine<'_> {
         let allocation = &self.environment.memory.allocations()[found];
         let offset = address - allocation.base;
         let unit = bytes.min(4);
-        if self.checks.alignment && address % u64::from(unit) != 0 {
-            let what = format!("{bytes} bytes {verb} at {address:#x}, which is no multiple of {unit}");
+        if self.checks.alignment && !address.is_multiple_of(u64::from(unit)) {
+            let what =
+                format!("{bytes} bytes {verb} at {address:#x}, which is no multiple of {unit}");
             self.find(wave, FindingKind::Unaligned, Some(lane as u32), what);
         }
-        if self.checks.uninitialised && touch != Touch::Write && !allocation.is_written(offset, bytes.into()) {
-            let what = format!("{bytes} bytes at {address:#x} in {} are read and were never written", allocation.name);
-            self.find(wave, FindingKind::UninitialisedMemory, Some(lane as u32), what);
+        if self.checks.uninitialised
+            && touch != Touch::Write
+            && !allocation.is_written(offset, bytes.into())
+        {
+            let what = format!(
+                "{bytes} bytes at {address:#x} in {} are read and were never written",
+                allocation.name
+            );
+            self.find(
+                wave,
+                FindingKind::UninitialisedMemory,
+                Some(lane as u32),
+                what,
+            );
         }
         if let Some(races) = &self.environment.races {
             let race = races.touch(found, offset, bytes, self.order, touch);
             if let Some(other) = race {
                 let name = &allocation.name;
-                let what = format!("{bytes} bytes at offset {offset} of {name} are {verb} here and touched by workgroup {other} without anything between");
+                let what = format!(
+                    "{bytes} bytes at offset {offset} of {name} are {verb} here and touched by workgroup {other} without anything between"
+                );
                 self.find(wave, FindingKind::GlobalRace, Some(lane as u32), what);
             }
         }
@@ -304,7 +380,7 @@ impl Machine<'_> {
     /// Loads the word at an offset, whatever its alignment.
     fn load_word(&self, allocation: usize, offset: u64, bytes: u32) -> u32 {
         let allocation = &self.environment.memory.allocations()[allocation];
-        if offset % 4 == 0 && bytes == 4 {
+        if offset.is_multiple_of(4) && bytes == 4 {
             return allocation.load(offset);
         }
         (0..bytes).fold(0, |word, at| {
@@ -314,10 +390,10 @@ impl Machine<'_> {
 
     fn store_word(&self, allocation: usize, offset: u64, bytes: u32, value: u32) {
         let allocation = &self.environment.memory.allocations()[allocation];
-        if offset % 4 == 0 && bytes == 4 {
+        if offset.is_multiple_of(4) && bytes == 4 {
             return allocation.store(offset, value);
         }
-        if bytes == 2 && offset % 2 == 0 {
+        if bytes == 2 && offset.is_multiple_of(2) {
             let shift = offset % 4 * 8;
             return allocation.store_masked(offset, value << shift, 0xffff << shift);
         }
@@ -330,7 +406,7 @@ impl Machine<'_> {
 
     /// One allocation for all lanes and aligned words: the usual case.
     fn uniform(&mut self, mask: u64, bytes: u32, clip: &Clip) -> Option<usize> {
-        if self.environment.races.is_some() || bytes % 4 != 0 || mask == 0 {
+        if self.environment.races.is_some() || !bytes.is_multiple_of(4) || mask == 0 {
             return None;
         }
         let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
@@ -349,7 +425,15 @@ impl Machine<'_> {
         self.locate(low, high - low + u64::from(bytes))
     }
 
-    fn global_load(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, form: Form, mask: u64, clip: &Clip) {
+    fn global_load(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        bytes: u32,
+        form: Form,
+        mask: u64,
+        clip: &Clip,
+    ) {
         let Some(to) = inst.dst.vector_index() else {
             return;
         };
@@ -373,13 +457,20 @@ impl Machine<'_> {
             if missing != 0 {
                 let lane = missing.trailing_zeros();
                 let address = self.scratch.address[lane as usize];
-                let what = format!("{bytes} bytes at {address:#x} in {} are read and were never written", allocation.name);
+                let what = format!(
+                    "{bytes} bytes at {address:#x} in {} are read and were never written",
+                    allocation.name
+                );
                 self.find(wave, FindingKind::UninitialisedMemory, Some(lane), what);
             }
         } else {
             for lane in lanes(mask) {
                 let inside = u32::from(clip[lane]);
-                let place = if inside == 0 { None } else { self.place(wave, lane, inside, Touch::Read) };
+                let place = if inside == 0 {
+                    None
+                } else {
+                    self.place(wave, lane, inside, Touch::Read)
+                };
                 for word in 0..words {
                     let at = 4 * word as u32;
                     let value = match place {
@@ -401,7 +492,15 @@ impl Machine<'_> {
         }
     }
 
-    fn global_store(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, high: bool, mask: u64, clip: &Clip) {
+    fn global_store(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        bytes: u32,
+        high: bool,
+        mask: u64,
+        clip: &Clip,
+    ) {
         let Some(from) = inst.src[1].vector_index() else {
             return;
         };
@@ -437,35 +536,57 @@ impl Machine<'_> {
         }
     }
 
-    fn global_atomic(&mut self, wave: &mut Wave, inst: &Inst, wide: bool, change: Change, mask: u64, clip: &Clip) {
+    fn global_atomic(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        wide: bool,
+        change: Change,
+        mask: u64,
+        clip: &Clip,
+    ) {
         let Some(from) = inst.src[1].vector_index() else {
             return;
         };
         let bytes = 4 + 4 * u32::from(wide);
         self.counters.atomics += u64::from(mask.count_ones());
         for lane in lanes(mask) {
-            let place = if u32::from(clip[lane]) < bytes { None } else { self.place(wave, lane, bytes, Touch::Atomic) };
+            let place = if u32::from(clip[lane]) < bytes {
+                None
+            } else {
+                self.place(wave, lane, bytes, Touch::Atomic)
+            };
             let value = |at: usize| {
                 let index = from + at * (1 + usize::from(wide));
                 let low = u64::from(wave.v[index][lane]);
-                if wide { low | u64::from(wave.v[index + 1][lane]) << 32 } else { low }
+                if wide {
+                    low | u64::from(wave.v[index + 1][lane]) << 32
+                } else {
+                    low
+                }
             };
             // Compare and swap: what to write, then what to compare with.
             let data = value(0);
-            let second = if change == Change::CompareSwap { value(1) } else { 0 };
+            let second = if change == Change::CompareSwap {
+                value(1)
+            } else {
+                0
+            };
             let old = place.map_or(0, |(found, offset)| {
                 let allocation = &self.environment.memory.allocations()[found];
                 if wide {
                     // Launches with 64-bit atomics run on one thread or add only.
                     let _order = self.environment.wide_atomics.lock();
-                    let old = u64::from(allocation.load(offset)) | u64::from(allocation.load(offset + 4)) << 32;
+                    let old = u64::from(allocation.load(offset))
+                        | u64::from(allocation.load(offset + 4)) << 32;
                     let new = change.apply(true, old, data, second);
                     allocation.store(offset, new as u32);
                     allocation.store(offset + 4, (new >> 32) as u32);
                     old
                 } else {
                     let word = allocation.word(offset);
-                    let update = |old: u32| Some(change.apply(false, old.into(), data, second) as u32);
+                    let update =
+                        |old: u32| Some(change.apply(false, old.into(), data, second) as u32);
                     match word.fetch_update(Relaxed, Relaxed, update) {
                         Ok(old) | Err(old) => old.into(),
                     }
@@ -486,7 +607,14 @@ impl Machine<'_> {
     }
 
     /// Flat loads that go to LDS or scratch.
-    fn flat_load(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, form: Form, by_space: [u64; 3]) {
+    fn flat_load(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        bytes: u32,
+        form: Form,
+        by_space: [u64; 3],
+    ) {
         let Some(to) = inst.dst.vector_index() else {
             return;
         };
@@ -503,7 +631,8 @@ impl Machine<'_> {
         for lane in lanes(by_space[2]) {
             let offset = self.scratch.address[lane] as u32;
             for word in 0..bytes.div_ceil(4) {
-                let (value, known) = self.private_load(wave, lane, offset.wrapping_add(4 * word), bytes.min(4));
+                let (value, known) =
+                    self.private_load(wave, lane, offset.wrapping_add(4 * word), bytes.min(4));
                 let index = to + word as usize;
                 let old = wave.v[index][lane];
                 wave.v[index][lane] = shape(value, bytes.min(4), form, old);
@@ -512,7 +641,14 @@ impl Machine<'_> {
         }
     }
 
-    fn flat_store(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, high: bool, by_space: [u64; 3]) {
+    fn flat_store(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        bytes: u32,
+        high: bool,
+        by_space: [u64; 3],
+    ) {
         let Some(from) = inst.src[1].vector_index() else {
             return;
         };
@@ -539,9 +675,17 @@ impl Machine<'_> {
             let value = |at: usize| {
                 let index = from + at * (1 + usize::from(wide));
                 let low = u64::from(wave.v[index][lane]);
-                if wide { low | u64::from(wave.v[index + 1][lane]) << 32 } else { low }
+                if wide {
+                    low | u64::from(wave.v[index + 1][lane]) << 32
+                } else {
+                    low
+                }
             };
-            let second = if change == Change::CompareSwap { value(1) } else { 0 };
+            let second = if change == Change::CompareSwap {
+                value(1)
+            } else {
+                0
+            };
             let old = self.lds_change(wave, lane, address, wide, change, value(0), second);
             if let Some(to) = inst.dst.vector_index() {
                 wave.v[to][lane] = old as u32;
@@ -559,7 +703,10 @@ impl Machine<'_> {
         let words = self.environment.private_words as usize;
         let at = offset as usize / 4;
         if at >= words || offset % 4 + bytes > 4 {
-            let what = format!("{bytes} bytes of scratch at {offset}, beyond the {} bytes a lane has", words * 4);
+            let what = format!(
+                "{bytes} bytes of scratch at {offset}, beyond the {} bytes a lane has",
+                words * 4
+            );
             self.find(wave, FindingKind::OutOfBounds, Some(lane as u32), what);
             return None;
         }
@@ -587,7 +734,14 @@ impl Machine<'_> {
 
     /// Loads that go to LDS without passing through registers: lane after lane
     /// from the address in M0 on.
-    fn load_to_lds(&mut self, wave: &mut Wave, inst: &Inst, access: Access, mask: u64, clip: &Clip) {
+    fn load_to_lds(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        access: Access,
+        mask: u64,
+        clip: &Clip,
+    ) {
         let Access::Load { bytes, form } = access else {
             return;
         };
@@ -602,14 +756,20 @@ impl Machine<'_> {
         };
         for lane in lanes(mask) {
             let inside = u32::from(clip[lane]);
-            let place = if inside == 0 { None } else { self.place(wave, lane, inside, Touch::Read) };
+            let place = if inside == 0 {
+                None
+            } else {
+                self.place(wave, lane, inside, Touch::Read)
+            };
             let to = base.wrapping_add(lane as u32 * step);
             touch.address[lane] = to;
             for word in 0..step / 4 {
                 let value = match place {
-                    Some((found, offset)) if 4 * word < inside => {
-                        self.load_word(found, offset + u64::from(4 * word), (inside - 4 * word).min(4))
-                    }
+                    Some((found, offset)) if 4 * word < inside => self.load_word(
+                        found,
+                        offset + u64::from(4 * word),
+                        (inside - 4 * word).min(4),
+                    ),
                     _ => 0,
                 };
                 let value = shape(value, bytes.min(4), form, 0);

@@ -24,14 +24,21 @@ impl Launch<'_> {
                 limit: format!("1 to {limit} work-items are allowed"),
             });
         }
-        if let Some(required) = kernel.metadata.required_workgroup.filter(|size| *size != self.workgroup) {
+        if let Some(required) = kernel
+            .metadata
+            .required_workgroup
+            .filter(|size| *size != self.workgroup)
+        {
             return Err(LaunchError::Size {
                 what: "workgroup",
                 given: self.workgroup,
                 limit: format!("the kernel is made for {required:?}"),
             });
         }
-        let groups: u64 = self.grid.iter().fold(1, |all, size| all.saturating_mul(u64::from(*size)));
+        let groups: u64 = self
+            .grid
+            .iter()
+            .fold(1, |all, size| all.saturating_mul(u64::from(*size)));
         if groups == 0 || groups >= MAX_WORKGROUPS {
             return Err(LaunchError::Size {
                 what: "grid",
@@ -57,16 +64,27 @@ impl Launch<'_> {
     fn explicit_bytes(&self) -> usize {
         let args = self.program.kernel.metadata.args.iter();
         let explicit = args.filter(|arg| !arg.kind.is_hidden());
-        explicit.map(|arg| arg.offset as usize + arg.size as usize).max().unwrap_or(0)
+        explicit
+            .map(|arg| arg.offset as usize + arg.size as usize)
+            .max()
+            .unwrap_or(0)
     }
 
     /// The arguments in memory: those of the caller, then the hidden ones.
     pub(super) fn kernarg(&self) -> Vec<u8> {
         let kernel = &self.program.kernel;
-        let size = kernel.metadata.kernarg_bytes.max(kernel.descriptor.kernarg_bytes) as usize;
+        let size = kernel
+            .metadata
+            .kernarg_bytes
+            .max(kernel.descriptor.kernarg_bytes) as usize;
         let mut bytes = self.arguments.to_vec();
         bytes.resize(size.max(self.arguments.len()), 0);
-        for arg in kernel.metadata.args.iter().filter(|arg| arg.kind.is_hidden()) {
+        for arg in kernel
+            .metadata
+            .args
+            .iter()
+            .filter(|arg| arg.kind.is_hidden())
+        {
             let value = self.hidden(arg).to_le_bytes();
             let offset = arg.offset as usize;
             let count = (arg.size as usize).min(8);
@@ -78,7 +96,9 @@ impl Launch<'_> {
     }
 
     fn hidden(&self, arg: &Argument) -> u64 {
-        let dims = (1..3).filter(|at| self.grid[*at] > 1 || self.workgroup[*at] > 1).max();
+        let dims = (1..3)
+            .filter(|at| self.grid[*at] > 1 || self.workgroup[*at] > 1)
+            .max();
         match arg.kind {
             ArgumentKind::HiddenBlockCountX => self.grid[0].into(),
             ArgumentKind::HiddenBlockCountY => self.grid[1].into(),
@@ -109,7 +129,10 @@ impl Launch<'_> {
         put(24, &descriptor.private_segment_bytes.to_le_bytes());
         let lds = descriptor.group_segment_bytes + self.dynamic_lds;
         put(28, &lds.to_le_bytes());
-        let object = self.loaded.base.wrapping_add(self.program.kernel.descriptor_address);
+        let object = self
+            .loaded
+            .base
+            .wrapping_add(self.program.kernel.descriptor_address);
         put(32, &object.to_le_bytes());
         put(40, &kernarg.to_le_bytes());
         packet
@@ -152,8 +175,12 @@ impl Launch<'_> {
         }
         let first = usize::from(descriptor.preload_offset_dwords) * 4;
         for dword in 0..usize::from(descriptor.preload_dwords) {
-            let word = environment.arguments.get(first + 4 * dword..first + 4 * dword + 4);
-            let word = word.map_or(0, |word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+            let word = environment
+                .arguments
+                .get(first + 4 * dword..first + 4 * dword + 4);
+            let word = word.map_or(0, |word| {
+                u32::from_le_bytes([word[0], word[1], word[2], word[3]])
+            });
             put(wave, &[word]);
         }
         let mut system = descriptor.rsrc2.user_sgpr_count() as usize;

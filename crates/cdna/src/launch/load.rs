@@ -67,7 +67,9 @@ impl Loaded {
             let value = match relocation.kind {
                 RelocationKind::Abs32Lo | RelocationKind::Abs64 | RelocationKind::Abs32 => absolute,
                 RelocationKind::Abs32Hi => absolute >> 32,
-                RelocationKind::Rel32 | RelocationKind::Rel32Lo | RelocationKind::Rel64 => absolute.wrapping_sub(place),
+                RelocationKind::Rel32 | RelocationKind::Rel32Lo | RelocationKind::Rel64 => {
+                    absolute.wrapping_sub(place)
+                }
                 RelocationKind::Rel32Hi => absolute.wrapping_sub(place) >> 32,
                 RelocationKind::Relative64 => self.base.wrapping_add_signed(relocation.addend),
             };

@@ -63,14 +63,24 @@ pub(crate) struct Workgroup {
 
 impl Workgroup {
     /// Runs a workgroup; false when the launch cannot go on.
-    pub(super) fn run(&mut self, launch: &Launch<'_>, machine: &mut Machine<'_>, number: u64) -> bool {
+    pub(super) fn run(
+        &mut self,
+        launch: &Launch<'_>,
+        machine: &mut Machine<'_>,
+        number: u64,
+    ) -> bool {
         let [x, y, _] = launch.grid.map(u64::from);
         let group = [number % x, number / x % y, number / x / y].map(|at| at as u32);
         self.start(launch, machine, group, number);
-        let mut random = machine.environment.options.seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d);
+        let mut random =
+            machine.environment.options.seed ^ number.wrapping_mul(0x2545_f491_4f6c_dd1d);
         let seeded = machine.environment.options.seed != 0;
         loop {
-            let running = self.waves.iter().filter(|wave| wave.state == State::Running).count();
+            let running = self
+                .waves
+                .iter()
+                .filter(|wave| wave.state == State::Running)
+                .count();
             if running == 0 {
                 if self.waves.iter().all(|wave| wave.state == State::Ended) {
                     break;
@@ -78,9 +88,20 @@ impl Workgroup {
                 self.release(machine);
                 continue;
             }
-            let pick = if seeded { mix(&mut random) as usize % running } else { 0 };
-            let turn = if seeded { 1 + mix(&mut random) % TURN } else { TURN * 16 };
-            let mut waves = self.waves.iter_mut().filter(|wave| wave.state == State::Running);
+            let pick = if seeded {
+                mix(&mut random) as usize % running
+            } else {
+                0
+            };
+            let turn = if seeded {
+                1 + mix(&mut random) % TURN
+            } else {
+                TURN * 16
+            };
+            let mut waves = self
+                .waves
+                .iter_mut()
+                .filter(|wave| wave.state == State::Running);
             let Some(wave) = waves.nth(pick) else {
                 continue;
             };
@@ -100,7 +121,13 @@ impl Workgroup {
         self.waves.rotate_left(1);
     }
 
-    fn start(&mut self, launch: &Launch<'_>, machine: &mut Machine<'_>, group: [u32; 3], number: u64) {
+    fn start(
+        &mut self,
+        launch: &Launch<'_>,
+        machine: &mut Machine<'_>,
+        group: [u32; 3],
+        number: u64,
+    ) {
         let environment = machine.environment;
         let options = &environment.options;
         let items: u32 = launch.workgroup.iter().product();
@@ -117,10 +144,17 @@ impl Workgroup {
         let checks = &options.checks;
         let track = checks.uninitialised || checks.waits;
         let seed = options.seed ^ number;
-        machine.lds.reset(environment.lds_bytes as usize, seed, track, checks.lds_races);
+        machine.lds.reset(
+            environment.lds_bytes as usize,
+            seed,
+            track,
+            checks.lds_races,
+        );
         let words = environment.private_words as usize * 64 * count;
         machine.private.clear();
-        machine.private.resize(words, crate::memory::poison_word(seed));
+        machine
+            .private
+            .resize(words, crate::memory::poison_word(seed));
         machine.private_written.clear();
         machine.private_written.resize(words, 0);
         machine.workgroup = group;
@@ -159,7 +193,12 @@ impl Workgroup {
         if !machine.checks.barriers {
             return;
         }
-        let most = self.waves.iter().map(|wave| wave.barriers).max().unwrap_or(0);
+        let most = self
+            .waves
+            .iter()
+            .map(|wave| wave.barriers)
+            .max()
+            .unwrap_or(0);
         if let Some(wave) = self.waves.iter().find(|wave| wave.barriers != most) {
             let what = format!(
                 "the wave ends after {} barriers, another one of the workgroup after {most}",

@@ -56,8 +56,18 @@ pub(super) fn run(code: u8, a: Pair<'_>, b: Pair<'_>) -> u64 {
         0x12 | 0x13 => collect(|i| class64(wide(a, i)) & b[0][i] != 0),
         0x14 | 0x15 => collect(|i| class16(a[0][i]) & b[0][i] != 0),
         0x20..=0x3f => floats!(relation, |p: Pair<'_>, i: usize| from_f16(p[0][i]), a, b),
-        0x40..=0x5f => floats!(relation, |p: Pair<'_>, i: usize| f32::from_bits(p[0][i]), a, b),
-        0x60..=0x7f => floats!(relation, |p: Pair<'_>, i: usize| f64::from_bits(wide(p, i)), a, b),
+        0x40..=0x5f => floats!(
+            relation,
+            |p: Pair<'_>, i: usize| f32::from_bits(p[0][i]),
+            a,
+            b
+        ),
+        0x60..=0x7f => floats!(
+            relation,
+            |p: Pair<'_>, i: usize| f64::from_bits(wide(p, i)),
+            a,
+            b
+        ),
         _ => match (code >> 5, code & 8) {
             (5, 0) => ints!(relation, |p: Pair<'_>, i: usize| p[0][i] as i16, a, b),
             (5, _) => ints!(relation, |p: Pair<'_>, i: usize| p[0][i] as u16, a, b),

@@ -32,7 +32,11 @@ pub(super) fn sine(x: u32, phase: f64) -> u32 {
             2 => -rest.sin(),
             _ => -rest.cos(),
         };
-        if value == 0.0 && phase == 0.0 { 0.0f32.copysign(x) } else { value as f32 }
+        if value == 0.0 && phase == 0.0 {
+            0.0f32.copysign(x)
+        } else {
+            value as f32
+        }
     })
 }
 

@@ -57,8 +57,10 @@ fn integer(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> bool {
         Op::V_MIN_U16 => each!(out, |i| low(a[i]).min(low(b[i]))),
         Op::V_MAX_I16 => each!(out, |i| signed(a[i]).max(signed(b[i])) as u32),
         Op::V_MIN_I16 => each!(out, |i| signed(a[i]).min(signed(b[i])) as u32),
-        Op::V_MIN3_I16 => each!(out, |i| signed(a[i]).min(signed(b[i])).min(signed(c[i])) as u32),
-        Op::V_MAX3_I16 => each!(out, |i| signed(a[i]).max(signed(b[i])).max(signed(c[i])) as u32),
+        Op::V_MIN3_I16 => each!(out, |i| signed(a[i]).min(signed(b[i])).min(signed(c[i]))
+            as u32),
+        Op::V_MAX3_I16 => each!(out, |i| signed(a[i]).max(signed(b[i])).max(signed(c[i]))
+            as u32),
         Op::V_MIN3_U16 => each!(out, |i| low(a[i]).min(low(b[i])).min(low(c[i]))),
         Op::V_MAX3_U16 => each!(out, |i| low(a[i]).max(low(b[i])).max(low(c[i]))),
         Op::V_MED3_I16 => each!(out, |i| {
@@ -85,7 +87,11 @@ fn float(op: Op, m: &Modes, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) ->
         Op::V_FMA_F16 | Op::V_FMA_LEGACY_F16 | Op::V_PK_FMAC_F16 => {
             each!(out, |i| fma16(a[i], b[i], c[i], round))
         }
-        Op::V_MAC_F16 | Op::V_MADMK_F16 | Op::V_MADAK_F16 | Op::V_MAD_F16 | Op::V_MAD_LEGACY_F16 => {
+        Op::V_MAC_F16
+        | Op::V_MADMK_F16
+        | Op::V_MADAK_F16
+        | Op::V_MAD_F16
+        | Op::V_MAD_LEGACY_F16 => {
             // Not fused: the product is rounded before the sum.
             each!(out, |i| add16(mul16(a[i], b[i], round), c[i], round))
         }

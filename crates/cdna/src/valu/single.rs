@@ -5,9 +5,9 @@ use cairn_codeobj::isa::Op;
 use super::Modes;
 use super::convert::{exp2, log2, norm16, sine};
 use crate::float::{
-    Round, add32, add32_rounded, div_fixup32, fma32, fma32_rounded, from_f16, frexp_exp32,
-    frexp_mant32, is_nan32, ldexp32, max32, maximum32, med3_32, min32, minimum32, mul32,
-    mul32_rounded, sub32, to_bf16, unary32,
+    Round, add32, add32_rounded, div_fixup32, fma32, fma32_rounded, frexp_exp32, frexp_mant32,
+    from_f16, is_nan32, ldexp32, max32, maximum32, med3_32, min32, minimum32, mul32, mul32_rounded,
+    sub32, to_bf16, unary32,
 };
 use crate::wave::Lanes;
 
@@ -56,10 +56,15 @@ fn rounded(op: Op, round: Round, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lane
             each!(out, |i| fma32_rounded(a[i], b[i], c[i], round))
         }
         Op::V_CVT_F32_I32 => {
-            each!(out, |i| crate::float::round_to_f32(f64::from(a[i] as i32), round).to_bits())
+            each!(out, |i| crate::float::round_to_f32(
+                f64::from(a[i] as i32),
+                round
+            )
+            .to_bits())
         }
         Op::V_CVT_F32_U32 => {
-            each!(out, |i| crate::float::round_to_f32(f64::from(a[i]), round).to_bits())
+            each!(out, |i| crate::float::round_to_f32(f64::from(a[i]), round)
+                .to_bits())
         }
         _ => false,
     }
@@ -125,7 +130,10 @@ fn integer(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> bool {
         Op::V_MUL_LO_U32 => each!(out, |i| a[i].wrapping_mul(b[i])),
         Op::V_MUL_HI_U32 => each!(out, |i| (u64::from(a[i]) * u64::from(b[i]) >> 32) as u32),
         Op::V_MUL_HI_I32 => {
-            each!(out, |i| (i64::from(a[i] as i32) * i64::from(b[i] as i32) >> 32) as u32)
+            each!(
+                out,
+                |i| (i64::from(a[i] as i32) * i64::from(b[i] as i32) >> 32) as u32
+            )
         }
         Op::V_MUL_I32_I24 => each!(out, |i| (sext24(a[i]) * sext24(b[i])) as u32),
         Op::V_MUL_HI_I32_I24 => each!(out, |i| (sext24(a[i]) * sext24(b[i]) >> 32) as u32),
@@ -136,17 +144,22 @@ fn integer(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> bool {
             (u64::from(a[i] & 0xff_ffff) * u64::from(b[i] & 0xff_ffff) >> 32) as u32
         }),
         Op::V_MAD_I32_I24 => {
-            each!(out, |i| ((sext24(a[i]) * sext24(b[i])) as u32).wrapping_add(c[i]))
+            each!(out, |i| ((sext24(a[i]) * sext24(b[i])) as u32)
+                .wrapping_add(c[i]))
         }
         Op::V_MAD_U32_U24 => each!(out, |i| {
-            (a[i] & 0xff_ffff).wrapping_mul(b[i] & 0xff_ffff).wrapping_add(c[i])
+            (a[i] & 0xff_ffff)
+                .wrapping_mul(b[i] & 0xff_ffff)
+                .wrapping_add(c[i])
         }),
         Op::V_MIN_I32 => each!(out, |i| (a[i] as i32).min(b[i] as i32) as u32),
         Op::V_MAX_I32 => each!(out, |i| (a[i] as i32).max(b[i] as i32) as u32),
         Op::V_MIN_U32 => each!(out, |i| a[i].min(b[i])),
         Op::V_MAX_U32 => each!(out, |i| a[i].max(b[i])),
-        Op::V_MIN3_I32 => each!(out, |i| (a[i] as i32).min(b[i] as i32).min(c[i] as i32) as u32),
-        Op::V_MAX3_I32 => each!(out, |i| (a[i] as i32).max(b[i] as i32).max(c[i] as i32) as u32),
+        Op::V_MIN3_I32 => each!(out, |i| (a[i] as i32).min(b[i] as i32).min(c[i] as i32)
+            as u32),
+        Op::V_MAX3_I32 => each!(out, |i| (a[i] as i32).max(b[i] as i32).max(c[i] as i32)
+            as u32),
         Op::V_MIN3_U32 => each!(out, |i| a[i].min(b[i]).min(c[i])),
         Op::V_MAX3_U32 => each!(out, |i| a[i].max(b[i]).max(c[i])),
         Op::V_MED3_I32 => each!(out, |i| {
@@ -160,7 +173,9 @@ fn integer(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> bool {
         Op::V_XAD_U32 => each!(out, |i| (a[i] ^ b[i]).wrapping_add(c[i])),
         Op::V_SAD_U32 => each!(out, |i| a[i].abs_diff(b[i]).wrapping_add(c[i])),
         Op::V_MAD_U32_U16 => {
-            each!(out, |i| (a[i] & 0xffff).wrapping_mul(b[i] & 0xffff).wrapping_add(c[i]))
+            each!(out, |i| (a[i] & 0xffff)
+                .wrapping_mul(b[i] & 0xffff)
+                .wrapping_add(c[i]))
         }
         Op::V_MAD_I32_I16 => each!(out, |i| {
             let product = i32::from(a[i] as i16) * i32::from(b[i] as i16);
@@ -173,7 +188,10 @@ fn integer(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> bool {
 #[inline(always)]
 fn bits(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> bool {
     match op {
-        Op::V_MOV_B32 | Op::V_ACCVGPR_READ_B32 | Op::V_ACCVGPR_WRITE_B32 | Op::V_ACCVGPR_MOV_B32 => {
+        Op::V_MOV_B32
+        | Op::V_ACCVGPR_READ_B32
+        | Op::V_ACCVGPR_WRITE_B32
+        | Op::V_ACCVGPR_MOV_B32 => {
             out.copy_from_slice(a);
             true
         }
@@ -201,11 +219,23 @@ fn bits(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> bool {
         Op::V_BFI_B32 => each!(out, |i| a[i] & b[i] | !a[i] & c[i]),
         Op::V_BFM_B32 => each!(out, |i| ((1u32 << (a[i] & 31)) - 1) << (b[i] & 31)),
         Op::V_BFREV_B32 => each!(out, |i| a[i].reverse_bits()),
-        Op::V_FFBH_U32 => each!(out, |i| if a[i] == 0 { u32::MAX } else { a[i].leading_zeros() }),
-        Op::V_FFBL_B32 => each!(out, |i| if a[i] == 0 { u32::MAX } else { a[i].trailing_zeros() }),
+        Op::V_FFBH_U32 => each!(out, |i| if a[i] == 0 {
+            u32::MAX
+        } else {
+            a[i].leading_zeros()
+        }),
+        Op::V_FFBL_B32 => each!(out, |i| if a[i] == 0 {
+            u32::MAX
+        } else {
+            a[i].trailing_zeros()
+        }),
         Op::V_FFBH_I32 => each!(out, |i| {
             let folded = a[i] ^ (a[i] as i32 >> 31) as u32;
-            if folded == 0 { u32::MAX } else { folded.leading_zeros() }
+            if folded == 0 {
+                u32::MAX
+            } else {
+                folded.leading_zeros()
+            }
         }),
         Op::V_BCNT_U32_B32 => each!(out, |i| a[i].count_ones().wrapping_add(b[i])),
         Op::V_MBCNT_LO_U32_B32 => each!(out, |i| {
@@ -239,7 +269,9 @@ fn perm(high: u32, low: u32, selector: u32) -> u32 {
         12 => 0,
         _ => 255,
     };
-    (0..4).fold(0, |out, at| out | pick(selector >> (8 * at) & 255) << (8 * at))
+    (0..4).fold(0, |out, at| {
+        out | pick(selector >> (8 * at) & 255) << (8 * at)
+    })
 }
 
 fn byte_sum(a: u32, b: u32) -> u32 {
@@ -263,19 +295,27 @@ fn packed_bytes(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> boo
             (dot as u32).wrapping_add(c[i])
         }),
         Op::V_DOT4_U32_U8 => each!(out, |i| {
-            let dot: u32 = (0..4).map(|at| (a[i] >> (8 * at) & 255) * (b[i] >> (8 * at) & 255)).sum();
+            let dot: u32 = (0..4)
+                .map(|at| (a[i] >> (8 * at) & 255) * (b[i] >> (8 * at) & 255))
+                .sum();
             dot.wrapping_add(c[i])
         }),
         Op::V_DOT8_I32_I4 | Op::V_DOT8C_I32_I4 => each!(out, |i| {
-            let dot: i32 = (0..8).map(|at| sext4(a[i] >> (4 * at)) * sext4(b[i] >> (4 * at))).sum();
+            let dot: i32 = (0..8)
+                .map(|at| sext4(a[i] >> (4 * at)) * sext4(b[i] >> (4 * at)))
+                .sum();
             (dot as u32).wrapping_add(c[i])
         }),
         Op::V_DOT8_U32_U4 => each!(out, |i| {
-            let dot: u32 = (0..8).map(|at| (a[i] >> (4 * at) & 15) * (b[i] >> (4 * at) & 15)).sum();
+            let dot: u32 = (0..8)
+                .map(|at| (a[i] >> (4 * at) & 15) * (b[i] >> (4 * at) & 15))
+                .sum();
             dot.wrapping_add(c[i])
         }),
         Op::V_DOT2_I32_I16 | Op::V_DOT2C_I32_I16 => each!(out, |i| {
-            let product = |at| i32::from(half(a[i], at) as i16).wrapping_mul(i32::from(half(b[i], at) as i16));
+            let product = |at| {
+                i32::from(half(a[i], at) as i16).wrapping_mul(i32::from(half(b[i], at) as i16))
+            };
             (product(0).wrapping_add(product(1)) as u32).wrapping_add(c[i])
         }),
         Op::V_DOT2_U32_U16 => each!(out, |i| {

@@ -32,7 +32,14 @@ fn f(x: u64) -> f64 {
 /// Does `op` if it is one of these. Operations on f64 round to nearest; other
 /// modes are refused by the caller.
 #[inline(always)]
-pub(super) fn run(op: Op, m: &Modes, a: Pair<'_>, b: Pair<'_>, c: Pair<'_>, out: &mut [Lanes; 2]) -> bool {
+pub(super) fn run(
+    op: Op,
+    m: &Modes,
+    a: Pair<'_>,
+    b: Pair<'_>,
+    c: Pair<'_>,
+    out: &mut [Lanes; 2],
+) -> bool {
     integer(op, a, b, c, out) || float(op, m, a, b, c, out) || convert(op, m, a, out)
 }
 

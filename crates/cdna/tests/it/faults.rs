@@ -11,8 +11,18 @@ fn run(object: &[u8], kernel: &str, workgroups: u32) -> Report {
     let input = device.floats(&vec![1.5; N as usize], "input");
     let output = device.blank(4 * u64::from(N), "output");
     let args = Args::default().pointer(input).pointer(output).u32(N);
-    let options = Options { checks: Checks::ALL, budget: 100_000, ..Options::default() };
-    device.run(kernel, [workgroups, 1, 1], [N / workgroups.max(1), 1, 1], args, &options)
+    let options = Options {
+        checks: Checks::ALL,
+        budget: 100_000,
+        ..Options::default()
+    };
+    device.run(
+        kernel,
+        [workgroups, 1, 1],
+        [N / workgroups.max(1), 1, 1],
+        args,
+        &options,
+    )
 }
 
 /// The faulty kernels, what each is to be found guilty of, and how many
@@ -36,8 +46,16 @@ const FAULTS: &[(&str, FindingKind, u32)] = &[
     ("divergent_barrier_1", FindingKind::DivergentBarrier, 1),
     ("divergent_barrier_2", FindingKind::DivergentBarrier, 1),
     ("divergent_barrier_3", FindingKind::DivergentBarrier, 1),
-    ("uninitialised_memory_1", FindingKind::UninitialisedMemory, 1),
-    ("uninitialised_register_1", FindingKind::UninitialisedRegister, 1),
+    (
+        "uninitialised_memory_1",
+        FindingKind::UninitialisedMemory,
+        1,
+    ),
+    (
+        "uninitialised_register_1",
+        FindingKind::UninitialisedRegister,
+        1,
+    ),
     ("endless_1", FindingKind::EndlessLoop, 1),
 ];
 
@@ -81,8 +99,18 @@ fn a_schedule_changes_no_bits() {
     for seed in 0..10 {
         let output = device.blank(4 * u64::from(N), "output");
         let args = Args::default().pointer(input).pointer(output).u32(N);
-        let options = Options { seed, threads: 1 + seed as usize % 2, ..Options::default() };
-        let report = device.run("missing_barrier_1_clean", [1, 1, 1], [N, 1, 1], args, &options);
+        let options = Options {
+            seed,
+            threads: 1 + seed as usize % 2,
+            ..Options::default()
+        };
+        let report = device.run(
+            "missing_barrier_1_clean",
+            [1, 1, 1],
+            [N, 1, 1],
+            args,
+            &options,
+        );
         assert_clean(&report);
         let result = device.read_floats(output, N as usize);
         assert_eq!(first.get_or_insert_with(|| result.clone()), &result);

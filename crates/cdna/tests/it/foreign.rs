@@ -20,14 +20,30 @@ fn object(name: &str, arch: &str) -> Device {
 }
 
 fn options(seed: u64) -> Options {
-    Options { checks: Checks::ALL, seed, ..Options::default() }
+    Options {
+        checks: Checks::ALL,
+        seed,
+        ..Options::default()
+    }
 }
 
 /// Values rounded to bf16, and their bytes.
 fn halves(count: usize, seed: u64) -> (Vec<f64>, Vec<u8>) {
-    let rounded: Vec<_> = random_floats(count, seed).into_iter().map(bf16_from_f32).collect();
-    let bytes = rounded.iter().flat_map(|x| x.to_bits().to_le_bytes()).collect();
-    (rounded.into_iter().map(|x| f64::from(bf16_to_f32(x))).collect(), bytes)
+    let rounded: Vec<_> = random_floats(count, seed)
+        .into_iter()
+        .map(bf16_from_f32)
+        .collect();
+    let bytes = rounded
+        .iter()
+        .flat_map(|x| x.to_bits().to_le_bytes())
+        .collect();
+    (
+        rounded
+            .into_iter()
+            .map(|x| f64::from(bf16_to_f32(x)))
+            .collect(),
+        bytes,
+    )
 }
 
 fn read_halves(device: &Device, address: u64, count: usize) -> Vec<f32> {
@@ -49,8 +65,19 @@ fn softmax_is_right_and_clean() {
             let x = random_floats(rows * columns, 3);
             let input = device.floats(&x, "input");
             let output = device.blank(4 * (rows * columns) as u64, "output");
-            let args = scratch(Args::default().pointer(output).pointer(input).u32(columns as u32));
-            assert_clean(&device.run("softmax", [rows as u32, 1, 1], [256, 1, 1], args, &options(0)));
+            let args = scratch(
+                Args::default()
+                    .pointer(output)
+                    .pointer(input)
+                    .u32(columns as u32),
+            );
+            assert_clean(&device.run(
+                "softmax",
+                [rows as u32, 1, 1],
+                [256, 1, 1],
+                args,
+                &options(0),
+            ));
             let wanted: Vec<f64> = x
                 .chunks(columns)
                 .flat_map(|row| {
@@ -71,13 +98,27 @@ fn layer_norm_is_right_and_clean() {
         let (w, b) = (random_floats(columns, 5), random_floats(columns, 6));
         let [x_at, w_at, b_at] = [&x, &w, &b].map(|values| device.floats(values, "input"));
         let output = device.blank(4 * (rows * columns) as u64, "output");
-        let args = Args::default().pointer(x_at).pointer(w_at).pointer(b_at).pointer(output);
+        let args = Args::default()
+            .pointer(x_at)
+            .pointer(w_at)
+            .pointer(b_at)
+            .pointer(output);
         let args = scratch(args.u32(columns as u32).put(&1e-5f32.to_le_bytes()));
-        assert_clean(&device.run("layer_norm", [rows as u32, 1, 1], [256, 1, 1], args, &options(1)));
+        assert_clean(&device.run(
+            "layer_norm",
+            [rows as u32, 1, 1],
+            [256, 1, 1],
+            args,
+            &options(1),
+        ));
         let mut wanted = Vec::new();
         for row in x.chunks(columns) {
             let mean = row.iter().map(|x| f64::from(*x)).sum::<f64>() / columns as f64;
-            let variance = row.iter().map(|x| (f64::from(*x) - mean).powi(2)).sum::<f64>() / columns as f64;
+            let variance = row
+                .iter()
+                .map(|x| (f64::from(*x) - mean).powi(2))
+                .sum::<f64>()
+                / columns as f64;
             let scale = 1.0 / (variance + 1e-5).sqrt();
             for (at, x) in row.iter().enumerate() {
                 wanted.push((f64::from(*x) - mean) * scale * f64::from(w[at]) + f64::from(b[at]));
@@ -97,7 +138,9 @@ fn a_product_is_right_and_clean() {
             let (a, b) = (device.bytes(&a, "a"), device.bytes(&b, "b"));
             let c = device.blank(2 * (m * n) as u64, "c");
             let args = Args::default().pointer(a).pointer(b).pointer(c);
-            let args = [m, n, k, k, n, n].iter().fold(args, |args, size| args.u32(*size as u32));
+            let args = [m, n, k, k, n, n]
+                .iter()
+                .fold(args, |args, size| args.u32(*size as u32));
             let grid = [m.div_ceil(64) as u32, n.div_ceil(64) as u32, 1];
             let report = device.run("gemm", grid, [256, 1, 1], scratch(args), &options(2));
             assert_clean(&report);
@@ -117,10 +160,16 @@ fn attention_is_right_and_clean() {
         let (heads, length, mut device) = (2, 100, object("attention", arch));
         let count = heads * length * D;
         let inputs: Vec<_> = (0..3).map(|at| halves(count, 9 + at)).collect();
-        let places: Vec<_> = inputs.iter().map(|(_, bytes)| device.bytes(bytes, "input")).collect();
+        let places: Vec<_> = inputs
+            .iter()
+            .map(|(_, bytes)| device.bytes(bytes, "input"))
+            .collect();
         let output = device.blank(2 * count as u64, "output");
         let scale = 0.125f32 * std::f32::consts::LOG2_E;
-        let args = places.iter().fold(Args::default(), |args, at| args.pointer(*at)).pointer(output);
+        let args = places
+            .iter()
+            .fold(Args::default(), |args, at| args.pointer(*at))
+            .pointer(output);
         let args = scratch(args.u32(length as u32).put(&scale.to_le_bytes()));
         let grid = [length.div_ceil(64) as u32, heads as u32, 1];
         assert_clean(&device.run("attention", grid, [256, 1, 1], args, &options(3)));
@@ -129,11 +178,16 @@ fn attention_is_right_and_clean() {
         for row in 0..heads * length {
             let head = row / length * length;
             let keys = head..=row;
-            let dot = |key: usize| (0..D).map(|d| q[row * D + d] * k[key * D + d]).sum::<f64>() * 0.125;
+            let dot =
+                |key: usize| (0..D).map(|d| q[row * D + d] * k[key * D + d]).sum::<f64>() * 0.125;
             let weights: Vec<_> = keys.clone().map(|key| dot(key).exp()).collect();
             let sum: f64 = weights.iter().sum();
             for d in 0..D {
-                let value: f64 = keys.clone().zip(&weights).map(|(key, w)| w * v[key * D + d]).sum();
+                let value: f64 = keys
+                    .clone()
+                    .zip(&weights)
+                    .map(|(key, w)| w * v[key * D + d])
+                    .sum();
                 wanted.push(value / sum);
             }
         }

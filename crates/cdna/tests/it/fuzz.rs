@@ -32,8 +32,22 @@ impl Random {
     /// Bits as programs have them: any, small numbers, floats of all kinds.
     fn word(&mut self) -> u32 {
         const SPECIAL: [u32; 16] = [
-            0, 1, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x3f80_0000, 0xbf80_0000, 0x7f80_0000, 0xff80_0000,
-            0x7fc0_0000, 0x7f80_0001, 0x0000_0007, 0x807f_ffff, 0x7f7f_ffff, 0x3c00_7c01, 0xfc00_0400,
+            0,
+            1,
+            u32::MAX,
+            0x8000_0000,
+            0x7fff_ffff,
+            0x3f80_0000,
+            0xbf80_0000,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7fc0_0000,
+            0x7f80_0001,
+            0x0000_0007,
+            0x807f_ffff,
+            0x7f7f_ffff,
+            0x3c00_7c01,
+            0xfc00_0400,
         ];
         let bits = self.next() as u32;
         match self.below(6) {
@@ -61,7 +75,9 @@ impl State {
         s[16..].fill_with(|| random.word());
         let vcc = u64::from(s[16]) | u64::from(s[17]) << 32;
         Self {
-            v: (0..17).map(|_| std::array::from_fn(|_| random.word())).collect(),
+            v: (0..17)
+                .map(|_| std::array::from_fn(|_| random.word()))
+                .collect(),
             s,
             vcc,
             scc: true,
@@ -69,7 +85,11 @@ impl State {
     }
 
     fn pair(&self, at: usize) -> u64 {
-        if at == 106 { self.vcc } else { u64::from(self.s[at]) | u64::from(self.s[at + 1]) << 32 }
+        if at == 106 {
+            self.vcc
+        } else {
+            u64::from(self.s[at]) | u64::from(self.s[at + 1]) << 32
+        }
     }
 
     fn set_pair(&mut self, at: usize, value: u64) {
@@ -89,7 +109,11 @@ impl State {
         }
         if operand.0 < 128 {
             let at = usize::from(operand.0);
-            return if wide { self.pair(at) } else { self.s[at].into() };
+            return if wide {
+                self.pair(at)
+            } else {
+                self.s[at].into()
+            };
         }
         if let Some(value) = operand.inline_int() {
             let value = i64::from(value) as u64;
@@ -107,7 +131,9 @@ impl State {
 /// Operations that the oracle knows.
 fn candidates() -> Vec<&'static Info> {
     let known = |info: &&Info| match info.family {
-        Family::Vop1 | Family::Vop2 | Family::Vop3 => oracle::lane(info.op, 0, 0, 0, false, 0).is_some(),
+        Family::Vop1 | Family::Vop2 | Family::Vop3 => {
+            oracle::lane(info.op, 0, 0, 0, false, 0).is_some()
+        }
         Family::Sop2 | Family::Sopc => oracle::scalar(info.op, 0, 0, false).is_some(),
         Family::Vopc => info.op == Op::V_CMP,
         _ => false,
@@ -193,7 +219,11 @@ fn vector_instruction(random: &mut Random, info: &Info, state: &mut State) -> Ve
     let (mut abs, mut neg) = (0u32, 0u32);
     for at in 0..count {
         if kind_of(at) == Kind::Mask {
-            sources[at] = Operand(if random.below(2) == 0 { 106 } else { 16 + 2 * random.below(8) as u16 });
+            sources[at] = Operand(if random.below(2) == 0 {
+                106
+            } else {
+                16 + 2 * random.below(8) as u16
+            });
             continue;
         }
         if (0..count).any(|at| kind_of(at) == Kind::Mask) {
@@ -207,8 +237,16 @@ fn vector_instruction(random: &mut Random, info: &Info, state: &mut State) -> Ve
     }
     let result = info.sig.result(0).unwrap_or(Kind::Mask);
     let wide = result.dwords() == 2 && !compares;
-    let to = if wide { 2 + 2 * random.below(7) as usize } else { 1 + random.below(16) as usize };
-    let mask_to = if random.below(2) == 0 { 106 } else { 16 + 2 * random.below(8) as usize };
+    let to = if wide {
+        2 + 2 * random.below(7) as usize
+    } else {
+        1 + random.below(16) as usize
+    };
+    let mask_to = if random.below(2) == 0 {
+        106
+    } else {
+        16 + 2 * random.below(8) as usize
+    };
     let before = state.clone();
     let mut made = 0u64;
     for lane in 0..64 {
@@ -219,7 +257,11 @@ fn vector_instruction(random: &mut Random, info: &Info, state: &mut State) -> Ve
                 carry = before.pair(usize::from(sources[at].0)) >> lane & 1 == 1;
                 continue;
             }
-            let sign = if kind_of(at) == Kind::F64 { 1u64 << 63 } else { 1 << 31 };
+            let sign = if kind_of(at) == Kind::F64 {
+                1u64 << 63
+            } else {
+                1 << 31
+            };
             given[at] = before.read(sources[at], kind_of(at), lane);
             if abs >> at & 1 == 1 {
                 given[at] &= !sign;
@@ -254,7 +296,11 @@ fn vector_instruction(random: &mut Random, info: &Info, state: &mut State) -> Ve
         _ => u32::from(info.code),
     };
     let fields = |at: usize| u32::from(sources[at].0) << (9 * at);
-    let short = abs | neg == 0 && !second && count <= 2 && !compares && sources[1..count].iter().all(|x| x.is_vector());
+    let short = abs | neg == 0
+        && !second
+        && count <= 2
+        && !compares
+        && sources[1..count].iter().all(|x| x.is_vector());
     if short && info.family == Family::Vop1 {
         return vec![0b11_1111 << 25 | (to as u32) << 17 | u32::from(info.code) << 9 | fields(0)];
     }
@@ -262,8 +308,13 @@ fn vector_instruction(random: &mut Random, info: &Info, state: &mut State) -> Ve
         let second = u32::from(sources[1].0 - 256) << 9;
         return vec![u32::from(info.code) << 25 | (to as u32) << 17 | second | fields(0)];
     }
-    let mut low = 0b11_0100 << 26 | opcode << 16 | if compares { mask_to as u32 } else { to as u32 };
-    low |= if second { (mask_to as u32) << 8 } else { abs << 8 };
+    let mut low =
+        0b11_0100 << 26 | opcode << 16 | if compares { mask_to as u32 } else { to as u32 };
+    low |= if second {
+        (mask_to as u32) << 8
+    } else {
+        abs << 8
+    };
     vec![low, fields(0) | fields(1) | fields(2) | neg << 29]
 }
 
@@ -271,7 +322,14 @@ fn object() -> Vec<u8> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/sources/fuzz.s");
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz.hsaco");
     Exec::new("clang-22")
-        .args(["-x", "assembler", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx942", "-o"])
+        .args([
+            "-x",
+            "assembler",
+            "-target",
+            "amdgcn-amd-amdhsa",
+            "-mcpu=gfx942",
+            "-o",
+        ])
         .arg(&out)
         .arg(&source)
         .output()
@@ -282,7 +340,10 @@ fn object() -> Vec<u8> {
 /// Where the instructions go: 64 times `s_nop 9`.
 fn hole(bytes: &[u8]) -> usize {
     let nop = 0xbf80_0009u32.to_le_bytes();
-    bytes.windows(256).position(|run| run.chunks(4).all(|word| word == nop)).unwrap()
+    bytes
+        .windows(256)
+        .position(|run| run.chunks(4).all(|word| word == nop))
+        .unwrap()
 }
 
 /// Runs a code object from a state and gives the state at its end.
@@ -292,13 +353,25 @@ fn execute(bytes: &[u8], state: &State) -> State {
     let program = Program::new(&loaded.object, "fuzz").unwrap();
     let input = memory.allocate(0x2000, "input").unwrap();
     let output = memory.allocate(0x3000, "output").unwrap();
-    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let words = |words: &[u32]| {
+        words
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
     for register in 1..17u64 {
         let content = words(&state.v[register as usize]);
-        memory.write(input + 256 * (register - 1), &content).unwrap();
+        memory
+            .write(input + 256 * (register - 1), &content)
+            .unwrap();
     }
-    memory.write(input + 0x1800, &words(&state.s[16..])).unwrap();
-    let arguments: Vec<u8> = [input + 0x800, output + 0x800].into_iter().flat_map(u64::to_le_bytes).collect();
+    memory
+        .write(input + 0x1800, &words(&state.s[16..]))
+        .unwrap();
+    let arguments: Vec<u8> = [input + 0x800, output + 0x800]
+        .into_iter()
+        .flat_map(u64::to_le_bytes)
+        .collect();
     let launch = Launch {
         loaded: &loaded,
         program: &program,
@@ -307,12 +380,17 @@ fn execute(bytes: &[u8], state: &State) -> State {
         dynamic_lds: 0,
         arguments: &arguments,
     };
-    let options = Options { checks: Checks::DEFAULT, ..Options::default() };
+    let options = Options {
+        checks: Checks::DEFAULT,
+        ..Options::default()
+    };
     let report = launch.run(&mut memory, &options).unwrap();
     assert!(report.findings.is_empty(), "{:?}", report.findings);
     let read = |at: u64| -> [u32; 64] {
         let bytes = memory.read(output + at, 256).unwrap();
-        std::array::from_fn(|lane| u32::from_le_bytes(bytes[4 * lane..4 * lane + 4].try_into().unwrap()))
+        std::array::from_fn(|lane| {
+            u32::from_le_bytes(bytes[4 * lane..4 * lane + 4].try_into().unwrap())
+        })
     };
     let mut end = state.clone();
     for register in 1..17u64 {
@@ -365,10 +443,16 @@ fn a_million_cases_agree_with_the_oracle() {
             }
             for register in 16..32 {
                 if got.s[register] != wanted.s[register] {
-                    what.push_str(&format!("s{register}: {:#x}, oracle {:#x}; ", got.s[register], wanted.s[register]));
+                    what.push_str(&format!(
+                        "s{register}: {:#x}, oracle {:#x}; ",
+                        got.s[register], wanted.s[register]
+                    ));
                 }
             }
-            what.push_str(&format!("vcc {:#x} {:#x}, scc {} {}", got.vcc, wanted.vcc, got.scc, wanted.scc));
+            what.push_str(&format!(
+                "vcc {:#x} {:#x}, scc {} {}",
+                got.vcc, wanted.vcc, got.scc, wanted.scc
+            ));
             panic!("seed {seed}: {what}\n{}", listing.join("\n"));
         }
     }
@@ -407,7 +491,10 @@ fn random_bytes_neither_panic_nor_hang() {
         };
         let input = memory.allocate(0x3000, "input").unwrap();
         memory.write(input, &state.s[16].to_le_bytes()).unwrap();
-        let arguments: Vec<u8> = [input + 0x800; 2].into_iter().flat_map(u64::to_le_bytes).collect();
+        let arguments: Vec<u8> = [input + 0x800; 2]
+            .into_iter()
+            .flat_map(u64::to_le_bytes)
+            .collect();
         let launch = Launch {
             loaded: &loaded,
             program: &program,
@@ -416,7 +503,11 @@ fn random_bytes_neither_panic_nor_hang() {
             dynamic_lds: 0,
             arguments: &arguments,
         };
-        let options = Options { budget: 10_000, checks: Checks::ALL, ..Options::default() };
+        let options = Options {
+            budget: 10_000,
+            checks: Checks::ALL,
+            ..Options::default()
+        };
         let report = launch.run(&mut memory, &options).unwrap();
         assert!(report.counters.instructions() <= 40_000);
     }

@@ -1,6 +1,11 @@
 //! Tests of the simulator's parts against data and against second forms of them.
 
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+#![allow(
+    clippy::needless_range_loop,
+    clippy::precedence,
+    reason = "lanes index several registers; shifts read as in the ISA documents"
+)]
 
 mod accuracy;
 mod decode;
@@ -8,6 +13,7 @@ mod faults;
 mod foreign;
 mod fuzz;
 mod kernels;
+mod library;
 mod matrix;
 mod oracle;
 mod support;

@@ -11,9 +11,18 @@ pub(crate) struct Format {
     exponent: i32,
 }
 
-pub(crate) const F16: Format = Format { mantissa: 10, exponent: 5 };
-pub(crate) const F32: Format = Format { mantissa: 23, exponent: 8 };
-pub(crate) const F64: Format = Format { mantissa: 52, exponent: 11 };
+pub(crate) const F16: Format = Format {
+    mantissa: 10,
+    exponent: 5,
+};
+pub(crate) const F32: Format = Format {
+    mantissa: 23,
+    exponent: 8,
+};
+pub(crate) const F64: Format = Format {
+    mantissa: 52,
+    exponent: 11,
+};
 
 /// A value taken apart.
 #[derive(Clone, Copy, PartialEq)]
@@ -34,7 +43,11 @@ impl Format {
         let exponent = (bits >> self.mantissa) as i32 & ((1 << self.exponent) - 1);
         let mantissa = u128::from(bits) & ((1 << self.mantissa) - 1);
         if exponent == (1 << self.exponent) - 1 {
-            return if mantissa == 0 { Value::Infinite(negative) } else { Value::Nan };
+            return if mantissa == 0 {
+                Value::Infinite(negative)
+            } else {
+                Value::Nan
+            };
         }
         if exponent == 0 {
             return Value::Finite(negative, mantissa, 1 - self.bias() - self.mantissa);
@@ -92,7 +105,10 @@ impl Format {
 
     /// The first NaN among operands, made quiet.
     fn nan_of(self, operands: &[u64]) -> Option<u64> {
-        operands.iter().find(|bits| self.is_nan(**bits)).map(|bits| self.quiet(*bits))
+        operands
+            .iter()
+            .find(|bits| self.is_nan(**bits))
+            .map(|bits| self.quiet(*bits))
     }
 
     /// a * b + c with one rounding.
@@ -102,8 +118,13 @@ impl Format {
         }
         let product = match (self.split(a), self.split(b)) {
             (Value::Infinite(x), Value::Infinite(y)) => Value::Infinite(x ^ y),
-            (Value::Infinite(x), Value::Finite(y, m, _)) | (Value::Finite(y, m, _), Value::Infinite(x)) => {
-                if m == 0 { Value::Nan } else { Value::Infinite(x ^ y) }
+            (Value::Infinite(x), Value::Finite(y, m, _))
+            | (Value::Finite(y, m, _), Value::Infinite(x)) => {
+                if m == 0 {
+                    Value::Nan
+                } else {
+                    Value::Infinite(x ^ y)
+                }
             }
             (Value::Finite(x, m, p), Value::Finite(y, n, q)) => Value::Finite(x ^ y, m * n, p + q),
             _ => Value::Nan,
@@ -123,8 +144,13 @@ impl Format {
             return nan;
         }
         match (self.split(a), self.split(b)) {
-            (Value::Finite(x, m, p), Value::Finite(y, n, q)) => self.round(x ^ y, m * n, p + q, false),
-            (Value::Infinite(x), Value::Finite(y, m, _)) | (Value::Finite(y, m, _), Value::Infinite(x)) if m != 0 => {
+            (Value::Finite(x, m, p), Value::Finite(y, n, q)) => {
+                self.round(x ^ y, m * n, p + q, false)
+            }
+            (Value::Infinite(x), Value::Finite(y, m, _))
+            | (Value::Finite(y, m, _), Value::Infinite(x))
+                if m != 0 =>
+            {
                 self.infinity(x ^ y)
             }
             (Value::Infinite(x), Value::Infinite(y)) => self.infinity(x ^ y),
@@ -135,7 +161,9 @@ impl Format {
     fn sum(self, a: Value, b: Value) -> u64 {
         let (a, b) = match (a, b) {
             (Value::Infinite(x), Value::Infinite(y)) if x != y => return self.default_nan(),
-            (Value::Infinite(x), Value::Infinite(_) | Value::Finite(..)) => return self.infinity(x),
+            (Value::Infinite(x), Value::Infinite(_) | Value::Finite(..)) => {
+                return self.infinity(x);
+            }
             (Value::Finite(..), Value::Infinite(y)) => return self.infinity(y),
             (Value::Finite(x, m, p), Value::Finite(y, n, q)) => ((x, m, p), (y, n, q)),
             _ => return self.default_nan(),
@@ -153,7 +181,7 @@ impl Format {
         let (large, small) = if top(a) >= top(b) { (a, b) } else { (b, a) };
         // Room below the larger one, and what does not fit there is sticky.
         let room = large.1.leading_zeros() as i32 - 2;
-        let (mut m, mut p) = (large.1 << room, large.2 - room);
+        let (mut m, mut p, mut negative) = (large.1 << room, large.2 - room, large.0);
         let shift = small.2 - p;
         let (n, sticky) = if shift >= 0 {
             (small.1 << shift, false)
@@ -164,6 +192,10 @@ impl Format {
         };
         if large.0 == small.0 {
             m += n;
+        } else if n > m {
+            // Both have the same highest bit, and the other one is larger.
+            m = n - m;
+            negative = small.0;
         } else {
             m -= n;
             if sticky {
@@ -180,12 +212,16 @@ impl Format {
         } else {
             m |= u128::from(sticky);
         }
-        self.round(large.0, m, p, sticky)
+        self.round(negative, m, p, sticky)
     }
 
     fn key(self, bits: u64) -> i128 {
         let sign = 1u64 << (self.mantissa + self.exponent);
-        if bits & sign == 0 { i128::from(bits) } else { -1 - i128::from(bits ^ sign) }
+        if bits & sign == 0 {
+            i128::from(bits)
+        } else {
+            -1 - i128::from(bits ^ sign)
+        }
     }
 
     /// Minimum or maximum with IEEE rules for signalling NaN.
@@ -221,10 +257,20 @@ impl Format {
     pub(crate) fn whole(self, a: u64, low: i128, high: i128) -> i128 {
         match self.split(a) {
             Value::Nan => 0,
-            Value::Infinite(negative) => if negative { low } else { high },
+            Value::Infinite(negative) => {
+                if negative {
+                    low
+                } else {
+                    high
+                }
+            }
             Value::Finite(negative, m, p) => {
                 let size = if p >= 0 {
-                    if p > 70 { if m == 0 { 0 } else { i128::MAX } } else { (m << p.min(70)) as i128 }
+                    if p > 70 {
+                        if m == 0 { 0 } else { i128::MAX }
+                    } else {
+                        (m << p.min(70)) as i128
+                    }
                 } else if p < -127 {
                     0
                 } else {
@@ -236,7 +282,7 @@ impl Format {
     }
 
     /// The float nearest to a whole number.
-    pub(crate) fn from_whole(self, value: i128) -> u64 {
+    pub(crate) fn float_of(self, value: i128) -> u64 {
         self.round(value < 0, value.unsigned_abs(), 0, false)
     }
 
@@ -261,9 +307,20 @@ impl Format {
 
 /// What one lane makes of an operation, and the bit it makes, if any.
 /// `carry` is its bit of the mask that goes in. `None` for other operations.
-pub(crate) fn lane(op: Op, a: u64, b: u64, c: u64, carry: bool, lane: u32) -> Option<(u64, Option<bool>)> {
+pub(crate) fn lane(
+    op: Op,
+    a: u64,
+    b: u64,
+    c: u64,
+    carry: bool,
+    lane: u32,
+) -> Option<(u64, Option<bool>)> {
     let (x, y, z) = (a as u32, b as u32, c as u32);
-    let (i, j, k) = (i128::from(x as i32), i128::from(y as i32), i128::from(z as i32));
+    let (i, j, k) = (
+        i128::from(x as i32),
+        i128::from(y as i32),
+        i128::from(z as i32),
+    );
     let (u, v, w) = (i128::from(x), i128::from(y), i128::from(z));
     let word = |value: i128| Some((u64::from(value as u32), None));
     let flip = |x: u64| if F32.is_nan(x) { x } else { x ^ 1 << 31 };
@@ -271,7 +328,8 @@ pub(crate) fn lane(op: Op, a: u64, b: u64, c: u64, carry: bool, lane: u32) -> Op
     let plain = |value: u64| Some((value, None));
     let s24 = |x: i128| (x << 104) >> 104;
     let u24 = |x: i128| x & 0xff_ffff;
-    let field = |from: i128, at: i128, count: i128| from >> (at & 31) & ((1i128 << (count & 31)) - 1);
+    let field =
+        |from: i128, at: i128, count: i128| from >> (at & 31) & ((1i128 << (count & 31)) - 1);
     match op {
         Op::V_ADD_F32 => plain(F32.add(a, b)),
         Op::V_SUB_F32 => plain(F32.add(a, flip(b))),
@@ -291,22 +349,26 @@ pub(crate) fn lane(op: Op, a: u64, b: u64, c: u64, carry: bool, lane: u32) -> Op
         Op::V_MUL_F16 => plain(F16.mul(a & 0xffff, b & 0xffff)),
         Op::V_MIN_F16 => plain(F16.extreme(a & 0xffff, b & 0xffff, false)),
         Op::V_MAX_F16 => plain(F16.extreme(a & 0xffff, b & 0xffff, true)),
-        Op::V_CVT_F32_I32 => plain(F32.from_whole(i)),
-        Op::V_CVT_F32_U32 => plain(F32.from_whole(u)),
+        Op::V_CVT_F32_I32 => plain(F32.float_of(i)),
+        Op::V_CVT_F32_U32 => plain(F32.float_of(u)),
         Op::V_CVT_I32_F32 => word(F32.whole(a, i32::MIN.into(), i32::MAX.into())),
         Op::V_CVT_U32_F32 => word(F32.whole(a, 0, u32::MAX.into())),
         Op::V_CVT_F16_F32 => plain(F32.to(F16, a)),
         Op::V_CVT_F32_F16 => plain(F16.to(F32, a & 0xffff)),
         Op::V_CVT_F64_F32 => plain(F32.to(F64, a)),
         Op::V_CVT_F32_F64 => plain(F64.to(F32, a)),
-        Op::V_CVT_F64_I32 => plain(F64.from_whole(i)),
-        Op::V_CVT_F64_U32 => plain(F64.from_whole(u)),
+        Op::V_CVT_F64_I32 => plain(F64.float_of(i)),
+        Op::V_CVT_F64_U32 => plain(F64.float_of(u)),
         Op::V_CVT_I32_F64 => word(F64.whole(a, i32::MIN.into(), i32::MAX.into())),
         Op::V_CVT_U32_F64 => word(F64.whole(a, 0, u32::MAX.into())),
         Op::V_MOV_B32 => plain(a & 0xffff_ffff),
         Op::V_NOT_B32 => word(!u),
         Op::V_BFREV_B32 => plain((0..32).map(|bit| (a >> bit & 1) << (31 - bit)).sum()),
-        Op::V_FFBH_U32 => word((0..32).find(|bit| x >> (31 - bit) & 1 == 1).map_or(-1, i128::from)),
+        Op::V_FFBH_U32 => word(
+            (0..32)
+                .find(|bit| x >> (31 - bit) & 1 == 1)
+                .map_or(-1, i128::from),
+        ),
         Op::V_FFBL_B32 => word((0..32).find(|bit| x >> bit & 1 == 1).map_or(-1, i128::from)),
         Op::V_ADD_U32 => word(u + v),
         Op::V_SUB_U32 => word(u - v),
@@ -323,8 +385,16 @@ pub(crate) fn lane(op: Op, a: u64, b: u64, c: u64, carry: bool, lane: u32) -> Op
         Op::V_MAX_I32 => word(i.max(j)),
         Op::V_MIN_U32 => word(u.min(v)),
         Op::V_MAX_U32 => word(u.max(v)),
-        Op::V_MED3_I32 => { let mut list = [i, j, k]; list.sort_unstable(); word(list[1]) }
-        Op::V_MED3_U32 => { let mut list = [u, v, w]; list.sort_unstable(); word(list[1]) }
+        Op::V_MED3_I32 => {
+            let mut list = [i, j, k];
+            list.sort_unstable();
+            word(list[1])
+        }
+        Op::V_MED3_U32 => {
+            let mut list = [u, v, w];
+            list.sort_unstable();
+            word(list[1])
+        }
         Op::V_LSHLREV_B32 => word(v << (u & 31)),
         Op::V_LSHRREV_B32 => word(v >> (u & 31)),
         Op::V_ASHRREV_I32 => word(j >> (u & 31)),
@@ -336,7 +406,11 @@ pub(crate) fn lane(op: Op, a: u64, b: u64, c: u64, carry: bool, lane: u32) -> Op
         Op::V_BFE_I32 => {
             let value = field(u, v, w);
             let width = w & 31;
-            word(if width > 0 && value >> (width - 1) & 1 == 1 { value - (1 << width) } else { value })
+            word(if width > 0 && value >> (width - 1) & 1 == 1 {
+                value - (1 << width)
+            } else {
+                value
+            })
         }
         Op::V_BFI_B32 => word((u & v) | (!u & w)),
         Op::V_BFM_B32 => word(((1 << (u & 31)) - 1) << (v & 31)),
@@ -355,13 +429,16 @@ pub(crate) fn lane(op: Op, a: u64, b: u64, c: u64, carry: bool, lane: u32) -> Op
             word(below as i128 + v)
         }
         Op::V_MBCNT_HI_U32_B32 => {
-            let below = (0..lane.saturating_sub(32)).filter(|bit| x >> bit & 1 == 1).count();
+            let below = (0..lane.saturating_sub(32))
+                .filter(|bit| x >> bit & 1 == 1)
+                .count();
             word(below as i128 + v)
         }
         Op::V_LSHLREV_B64 => plain(b << (a & 63)),
         Op::V_LSHRREV_B64 => plain(b >> (a & 63)),
         Op::V_ASHRREV_I64 => plain((i128::from(b as i64) >> (a & 63)) as u64),
-        Op::V_LSHL_ADD_U64 => plain((i128::from(a) << (b & 7)) as u64).map(|(value, bit)| (value.wrapping_add(c), bit)),
+        Op::V_LSHL_ADD_U64 => plain((i128::from(a) << (b & 7)) as u64)
+            .map(|(value, bit)| (value.wrapping_add(c), bit)),
         Op::V_CNDMASK_B32 => plain(if carry { b } else { a } & 0xffff_ffff),
         Op::V_ADD_CO_U32 => Some((u64::from((u + v) as u32), Some(u + v > 0xffff_ffff))),
         Op::V_SUB_CO_U32 => Some((u64::from((u - v) as u32), Some(u < v))),
@@ -419,7 +496,10 @@ pub(crate) fn scalar(op: Op, a: u64, b: u64, scc: bool) -> Option<(u64, Option<b
         Op::S_SUB_U32 => word(u - v, u < v),
         Op::S_ADD_I32 => word(i + j, !fits(i + j)),
         Op::S_SUB_I32 => word(i - j, !fits(i - j)),
-        Op::S_ADDC_U32 => word(u + v + i128::from(scc), u + v + i128::from(scc) > 0xffff_ffff),
+        Op::S_ADDC_U32 => word(
+            u + v + i128::from(scc),
+            u + v + i128::from(scc) > 0xffff_ffff,
+        ),
         Op::S_SUBB_U32 => word(u - v - i128::from(scc), u - v - i128::from(scc) < 0),
         Op::S_MIN_I32 => word(i.min(j), i < j),
         Op::S_MAX_I32 => word(i.max(j), i > j),

@@ -23,7 +23,16 @@ pub(crate) fn has_compiler() -> bool {
 pub(crate) fn compile(source: &Path, arch: &str, name: &str) -> Vec<u8> {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.{arch}.hsaco"));
     Exec::new("clang++-22")
-        .args(["-x", "hip", "-nogpuinc", "-nogpulib", "-fdeclspec", "-O3", "-std=c++17", "-g"])
+        .args([
+            "-x",
+            "hip",
+            "-nogpuinc",
+            "-nogpulib",
+            "-fdeclspec",
+            "-O3",
+            "-std=c++17",
+            "-g",
+        ])
         .args(["--offload-device-only", "--no-gpu-bundle-output"])
         .arg(format!("--offload-arch={arch}"))
         .arg("-I")
@@ -77,11 +86,18 @@ impl Device {
     pub(crate) fn new(bytes: &[u8]) -> Self {
         let mut memory = Memory::new(1 << 30, 7);
         let loaded = Loaded::new(bytes, &mut memory).unwrap();
-        Self { memory, loaded, dynamic_lds: 0 }
+        Self {
+            memory,
+            loaded,
+            dynamic_lds: 0,
+        }
     }
 
     pub(crate) fn floats(&mut self, values: &[f32], name: &str) -> u64 {
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
         self.bytes(&bytes, name)
     }
 
@@ -97,10 +113,20 @@ impl Device {
 
     pub(crate) fn read_floats(&self, address: u64, count: usize) -> Vec<f32> {
         let bytes = self.memory.read(address, 4 * count as u64).unwrap();
-        bytes.chunks(4).map(|word| f32::from_le_bytes(word.try_into().unwrap())).collect()
+        bytes
+            .chunks(4)
+            .map(|word| f32::from_le_bytes(word.try_into().unwrap()))
+            .collect()
     }
 
-    pub(crate) fn run(&mut self, kernel: &str, grid: [u32; 3], workgroup: [u32; 3], args: Args, options: &Options) -> Report {
+    pub(crate) fn run(
+        &mut self,
+        kernel: &str,
+        grid: [u32; 3],
+        workgroup: [u32; 3],
+        args: Args,
+        options: &Options,
+    ) -> Report {
         let program = Program::new(&self.loaded.object, kernel).unwrap();
         let launch = Launch {
             loaded: &self.loaded,
@@ -131,6 +157,14 @@ pub(crate) fn random_floats(count: usize, seed: u64) -> Vec<f32> {
 /// The ratio of signal to noise in dB.
 pub(crate) fn snr(got: &[f32], wanted: &[f64]) -> f64 {
     let signal: f64 = wanted.iter().map(|x| x * x).sum();
-    let noise: f64 = got.iter().zip(wanted).map(|(x, y)| (f64::from(*x) - y).powi(2)).sum();
-    if noise == 0.0 { f64::INFINITY } else { 10.0 * (signal / noise).log10() }
+    let noise: f64 = got
+        .iter()
+        .zip(wanted)
+        .map(|(x, y)| (f64::from(*x) - y).powi(2))
+        .sum();
+    if noise == 0.0 {
+        f64::INFINITY
+    } else {
+        10.0 * (signal / noise).log10()
+    }
 }

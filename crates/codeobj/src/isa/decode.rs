@@ -253,10 +253,10 @@ impl Decoder<'_> {
         if info.sig.result(0).is_some() {
             inst.dst = data;
         }
-        if !stores && info.sig.result(0).is_none() || bits(info.code.into(), 0, 8) == 36 {
-            return Ok(inst);
-        }
-        if info.op == Op::S_MEMREALTIME {
+        let addressed = stores
+            || info.sig.result(0).is_some()
+            || matches!(info.op, Op::S_DCACHE_DISCARD | Op::S_DCACHE_DISCARD_X2);
+        if !addressed || matches!(info.op, Op::S_MEMTIME | Op::S_MEMREALTIME) {
             return Ok(inst);
         }
         if stores {
@@ -548,8 +548,8 @@ impl Decoder<'_> {
             arch: self.arch,
             index: self.index,
         };
-        let follows = bits(rest.word, 23, 9) == 0b1_1010_0111
-            && matches!(bits(rest.word, 16, 7), 45 | 46);
+        let follows =
+            bits(rest.word, 23, 9) == 0b1_1010_0111 && matches!(bits(rest.word, 16, 7), 45 | 46);
         if !follows {
             return Err(self.unknown());
         }

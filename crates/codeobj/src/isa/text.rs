@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::operand::{INLINE_FLOATS, Kind, Operand};
 use super::table::{Family, Op};
-use super::{Dpp, Format, Inst, Sdwa};
+use super::{Dpp, Format, Inst, Sdwa, info_of};
 
 /// A run of registers, or a constant.
 pub(super) struct Span(pub(super) Operand, pub(super) u8);
@@ -121,7 +121,6 @@ fn has_no_suffix(op: Op) -> bool {
             | Op::V_FMAAK_F32
             | Op::V_MADMK_F16
             | Op::V_MADAK_F16
-            | Op::V_PK_FMAC_F16
             | Op::V_PERMLANE16_SWAP_B32
             | Op::V_PERMLANE32_SWAP_B32
     )
@@ -211,16 +210,26 @@ fn sopp(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
             list.push(parts.join(" "))
         }
         Op::S_ENDPGM if imm == 0 => Ok(()),
-        Op::S_BARRIER | Op::S_WAKEUP | Op::S_ICACHE_INV | Op::S_TTRACEDATA
-        | Op::S_ENDPGM_SAVED | Op::S_SET_GPR_IDX_OFF => Ok(()),
+        Op::S_BARRIER
+        | Op::S_WAKEUP
+        | Op::S_ICACHE_INV
+        | Op::S_TTRACEDATA
+        | Op::S_ENDPGM_SAVED
+        | Op::S_SET_GPR_IDX_OFF => Ok(()),
         Op::S_SENDMSG | Op::S_SENDMSGHALT => {
             let name = ["", "MSG_INTERRUPT", "MSG_GS", "MSG_GS_DONE", "MSG_SAVEWAVE"];
             match name.get(usize::from(imm)) {
                 Some(name) if imm == 1 || imm == 4 => list.push(format!("sendmsg({name})")),
-                _ => list.push(format!("sendmsg({}, {}, {})", imm & 15, imm >> 4 & 7, imm >> 8 & 3)),
+                _ if imm & !0x37f == 0 => list.push(format!(
+                    "sendmsg({}, {}, {})",
+                    imm & 15,
+                    imm >> 4 & 7,
+                    imm >> 8 & 3
+                )),
+                _ => list.push(imm),
             }
         }
-        Op::S_NOP | Op::S_SETHALT | Op::S_SLEEP | Op::S_SETPRIO | Op::S_TRAP if imm > 64 => {
+        op if imm > 64 && op != Op::S_ENDPGM && !info_of(op).upper.contains("BRANCH") => {
             list.push(format!("{imm:#x}"))
         }
         _ => list.push(imm),
@@ -230,11 +239,7 @@ fn sopp(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
 /// The three counts of `s_waitcnt`: vector memory, exports, and the rest.
 #[must_use]
 pub fn wait_counts(imm: u16) -> (u16, u16, u16) {
-    (
-        imm & 15 | imm >> 10 & 0x30,
-        imm >> 4 & 7,
-        imm >> 8 & 15,
-    )
+    (imm & 15 | imm >> 10 & 0x30, imm >> 4 & 7, imm >> 8 & 15)
 }
 
 const HARDWARE_REGISTERS: [&str; 21] = [
@@ -297,7 +302,11 @@ fn sopk(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
             list.push(inst.imm)
         }
         _ => {
-            let register = if inst.dst.is_some() { inst.dst } else { inst.src[0] };
+            let register = if inst.dst.is_some() {
+                inst.dst
+            } else {
+                inst.src[0]
+            };
             list.push(Span(register, 1))?;
             list.push(format!("{:#x}", inst.imm))
         }
@@ -311,7 +320,11 @@ fn scalar(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
     }
     for at in 0..sig.sources() {
         let count = sig.source(at).map_or(1, Kind::dwords);
-        list.push(literal_or(inst, inst.src[at], count))?;
+        if inst.op == Op::S_SET_GPR_IDX_ON && at == 1 {
+            list.push(format!("{:#x}", inst.src[1].0))?;
+        } else {
+            list.push(literal_or(inst, inst.src[at], count))?;
+        }
     }
     Ok(())
 }
@@ -337,7 +350,7 @@ fn smem(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
     } else {
         list.push(hex(offset))?;
     }
-    if inst.memory.cache & 1 != 0 {
+    if inst.memory.cache & 1 != 0 && !inst.info().upper.contains("DCACHE") {
         list.f.write_str(" glc")?;
     }
     Ok(())
@@ -538,19 +551,39 @@ fn bit_list(bits: u8, count: usize) -> String {
 fn modified(inst: &Inst, at: usize) -> String {
     let count = inst.source_kind(at).map_or(1, Kind::dwords);
     let mut text = literal_or(inst, inst.src[at], count);
-    if inst.format == Format::Vop3p || is_bitop(inst.op) {
+    let float = inst.src[at].inline_float();
+    if let (Some(Kind::I16), Some(constant)) = (inst.source_kind(at), float) {
+        // The f16 of that value, taken for an integer.
+        text = format!("{:#x}", INLINE_FLOATS[constant].0);
+    }
+    if inst.format == Format::Vop3p && !is_mixed(inst.op) || is_bitop(inst.op) {
         return text;
     }
     if inst.sdwa.is_some_and(|sdwa| at < 2 && sdwa.sext[at]) {
         return format!("sext({text})");
     }
-    if inst.mods.abs >> at & 1 != 0 {
+    let abs = if is_mixed(inst.op) {
+        inst.mods.neg_hi
+    } else {
+        inst.mods.abs
+    };
+    let (abs, neg) = (abs >> at & 1 != 0, inst.mods.neg >> at & 1 != 0);
+    if abs {
         text = format!("|{text}|");
+    } else if neg && (inst.src[at].inline_int().is_some() || float.is_some()) {
+        return format!("neg({text})");
     }
-    if inst.mods.neg >> at & 1 != 0 {
+    if neg {
         text = format!("-{text}");
     }
     text
+}
+
+const fn is_mixed(op: Op) -> bool {
+    matches!(
+        op,
+        Op::V_FMA_MIX_F32 | Op::V_FMA_MIXLO_F16 | Op::V_FMA_MIXHI_F16
+    )
 }
 
 fn vector(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
@@ -574,7 +607,9 @@ fn vector(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
         return write_sdwa(list, inst, sdwa);
     }
     if is_bitop(inst.op) {
-        write!(list.f, " bitop3:{:#x}", inst.truth_table())?;
+        if inst.truth_table() != 0 {
+            write!(list.f, " bitop3:{:#x}", inst.truth_table())?;
+        }
         if inst.mods.op_sel != 0 {
             let bits = inst.mods.op_sel;
             write!(list.f, " op_sel:{}", bit_list(bits, 4))?;
@@ -605,16 +640,16 @@ fn write_packed(list: &mut List<'_, '_>, inst: &Inst) -> fmt::Result {
     let count = inst.info().sig.sources();
     let all = (1u8 << count) - 1;
     let mods = &inst.mods;
-    let mixed = matches!(
-        inst.op,
-        Op::V_FMA_MIX_F32 | Op::V_FMA_MIXLO_F16 | Op::V_FMA_MIXHI_F16
-    );
+    let mixed = is_mixed(inst.op);
     let usual_hi = if mixed { 0 } else { all };
     if mods.op_sel & all != 0 {
         write!(list.f, " op_sel:{}", bit_list(mods.op_sel, count))?;
     }
     if mods.op_sel_hi & all != usual_hi {
         write!(list.f, " op_sel_hi:{}", bit_list(mods.op_sel_hi, count))?;
+    }
+    if mixed {
+        return Ok(());
     }
     if mods.neg & all != 0 {
         write!(list.f, " neg_lo:{}", bit_list(mods.neg, count))?;

@@ -47,6 +47,7 @@ fuzz:
   .amdhsa_accum_offset 32
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
   .amdhsa_kernarg_size 16
+  .amdhsa_float_denorm_mode_32 3
 .end_amdhsa_kernel
 .amdgpu_metadata
 ---
