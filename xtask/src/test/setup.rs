@@ -149,7 +149,10 @@ fn install_programs() {
             .env("DEBIAN_FRONTEND", "noninteractive")
             .run()
     };
-    if apt("apt-get update -q").and_then(|()| apt(&install)).is_ok() {
+    if apt("apt-get update -q")
+        .and_then(|()| apt(&install))
+        .is_ok()
+    {
         return;
     }
     // One package that this release lacks must not keep the others out.

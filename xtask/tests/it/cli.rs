@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 mod deps;
 mod engine;
 mod exit_codes;
-mod kernels;
 #[path = "../../../crates/deps/tests/it/fixture.rs"]
 #[expect(
     dead_code,
     reason = "shared with the tests of the crate, which use all of it"
 )]
 mod fixture;
+mod kernels;
 mod manual;
 mod tools;
 

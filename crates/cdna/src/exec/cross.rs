@@ -239,8 +239,17 @@ impl Machine<'_> {
         let count = sig.result(0).map_or(1, Kind::dwords);
         if let Some(index) = inst.dst.vector_index() {
             for dword in 0..usize::from(count) {
-                self.level.merge(&out[dword], mask, &mut wave.v[index + dword]);
-                wave.define(index + dword, mask, if sum && dword == 0 { low_defined } else { defined });
+                self.level
+                    .merge(&out[dword], mask, &mut wave.v[index + dword]);
+                wave.define(
+                    index + dword,
+                    mask,
+                    if sum && dword == 0 {
+                        low_defined
+                    } else {
+                        defined
+                    },
+                );
             }
         }
         if inst.sdst.is_some() {
