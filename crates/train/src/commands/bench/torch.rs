@@ -207,7 +207,8 @@ pub(super) mod tests {
         };
         let file = root.join("configs/experiments/quickstart.yaml");
         let resolved = cairn_config::resolve(&file, &options).0.unwrap();
-        *resolved.module().unwrap().native.clone().unwrap()
+        let native = resolved.module().unwrap().native.as_ref().unwrap();
+        native.as_ref().clone()
     }
 
     #[test]
