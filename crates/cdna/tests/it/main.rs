@@ -11,6 +11,7 @@ mod decode;
 mod faults;
 mod foreign;
 mod fuzz;
+mod idioms;
 mod kernels;
 mod library;
 mod matrix;
