@@ -411,7 +411,28 @@ pub(crate) fn div_fixup32(s0: u32, denominator: u32, numerator: u32) -> u32 {
     if exponent32(denominator) == 255 {
         return sign | 0x7f80_0000;
     }
+    // A quotient too large for the steps before left NaN.
+    if is_nan32(s0) {
+        return sign | 0x7f80_0000;
+    }
     sign | s0 & 0x7fff_ffff
+}
+
+/// `v_div_fmas_f32` of a lane whose operands `v_div_scale` scaled: the result
+/// is scaled back and rounded once. CDNA3's document has a factor of 2^32 here,
+/// which undoes neither scaling; this is what the factors of `v_div_scale` need.
+pub(crate) fn div_fmas32(a: u32, b: u32, c: u32) -> u32 {
+    let product = f64::from(f32::from_bits(a)) * f64::from(f32::from_bits(b));
+    let sum = odd_sum(product, f64::from(f32::from_bits(c)));
+    let power = if exponent32(c) > 127 { 64 } else { -64 };
+    let scale = f64::from_bits(((power + 1023) as u64) << 52);
+    nan_rule32((sum * scale) as f32, [a, b, c])
+}
+
+/// `v_div_fmas_f64`, likewise; a denormal result is rounded twice.
+pub(crate) fn div_fmas64(a: u64, b: u64, c: u64) -> u64 {
+    let power = if exponent64(c) > 1023 { 128 } else { -128 };
+    ldexp64(fma64(a, b, c), power)
 }
 
 /// `v_div_fixup_f64`.
@@ -437,6 +458,9 @@ pub(crate) fn div_fixup64(s0: u64, denominator: u64, numerator: u64) -> u64 {
         return sign;
     }
     if exponent64(denominator) == 2047 {
+        return sign | 0x7ff0_0000_0000_0000;
+    }
+    if is_nan64(s0) {
         return sign | 0x7ff0_0000_0000_0000;
     }
     sign | s0 & !(1 << 63)

@@ -4,7 +4,7 @@
 use cairn_codeobj::isa::{Inst, Kind, Op};
 
 use super::{Machine, Scratch};
-use crate::float::{div_scale32, div_scale64, fma32, fma64, ldexp32, ldexp64};
+use crate::float::{div_fmas32, div_fmas64, div_scale32, div_scale64, fma32, fma64};
 use crate::program::Step;
 use crate::wave::{Lanes, Wave};
 
@@ -211,16 +211,12 @@ impl Machine<'_> {
                     (u64::from(value), flag)
                 }
                 Op::V_DIV_SCALE_F64 => div_scale64(wide(0, lane), wide(1, lane), wide(2, lane)),
-                Op::V_DIV_FMAS_F32 => {
-                    let value = fma32(a, b, c);
-                    (
-                        u64::from(if back { ldexp32(value, 32) } else { value }),
-                        false,
-                    )
-                }
+                Op::V_DIV_FMAS_F32 if back => (u64::from(div_fmas32(a, b, c)), false),
+                Op::V_DIV_FMAS_F32 => (u64::from(fma32(a, b, c)), false),
                 Op::V_DIV_FMAS_F64 => {
-                    let value = fma64(wide(0, lane), wide(1, lane), wide(2, lane));
-                    (if back { ldexp64(value, 64) } else { value }, false)
+                    let [x, y, z] = [0, 1, 2].map(|at| wide(at, lane));
+                    let function = if back { div_fmas64 } else { fma64 };
+                    (function(x, y, z), false)
                 }
                 Op::V_MAD_U64_U32 => (u64::from(a) * u64::from(b)).overflowing_add(wide(2, lane)),
                 _ => {

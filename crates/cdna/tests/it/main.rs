@@ -12,6 +12,7 @@ mod decode;
 mod faults;
 mod foreign;
 mod fuzz;
+mod idioms;
 mod kernels;
 mod library;
 mod matrix;
