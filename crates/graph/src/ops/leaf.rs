@@ -62,10 +62,39 @@ leaf! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fill {
     /// The value.
+    #[serde(with = "any_float")]
     pub value: f64,
     /// Type of the result.
     #[serde(flatten)]
     pub ty: TensorType,
+}
+
+/// JSON has no NaN and no infinity: they are written by name, so that two
+/// different values never look alike.
+mod any_float {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        Number(f64),
+        Name(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        let written = match value.is_finite() {
+            true => Written::Number(*value),
+            false => Written::Name(value.to_string()),
+        };
+        written.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        match Written::deserialize(from)? {
+            Written::Number(value) => Ok(value),
+            Written::Name(name) => name.parse().map_err(D::Error::custom),
+        }
+    }
 }
 
 impl Op for Fill {

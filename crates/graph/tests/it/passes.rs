@@ -1,6 +1,6 @@
 //! Passes as graphs. That they keep results is checked where graphs can run.
 
-use cairn_graph::ops::{Assign, MatMul, UnaryKind};
+use cairn_graph::ops::{Assign, Fill, MatMul, UnaryKind};
 use cairn_graph::passes::{
     Recompute, eliminate_common_subexpressions, eliminate_dead_code, fuse, recompute, standard,
 };
@@ -26,6 +26,38 @@ fn equal_nodes_are_merged_and_different_ones_are_not() {
         .find(|node| node.op.name() == "binary")
         .unwrap();
     assert_eq!(first.inputs[0], first.inputs[1]);
+}
+
+/// JSON has no name for these values; operators are compared by their JSON.
+#[test]
+fn constants_that_are_not_finite_are_told_apart() {
+    let values = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0, 1.5];
+    let mut g = Graph::new();
+    for round in 0..2 {
+        for (index, value) in values.into_iter().enumerate() {
+            let fill = Fill {
+                value,
+                ty: ty(&[2]),
+            };
+            let made = g.add1(fill, &[]).unwrap();
+            g.set_output(format!("{round}-{index}"), made);
+        }
+    }
+    let made = eliminate_common_subexpressions(&g).unwrap();
+    assert_eq!(count(&made, "fill"), values.len());
+    for value in values {
+        let fill = Fill {
+            value,
+            ty: ty(&[2]),
+        };
+        let text = serde_json::to_string(&fill).unwrap();
+        let read: Fill = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.ty, fill.ty, "{text}");
+        assert!(
+            read.value.to_bits() == value.to_bits() || read.value.is_nan() && value.is_nan(),
+            "{text}"
+        );
+    }
 }
 
 #[test]
