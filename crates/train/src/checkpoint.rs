@@ -39,7 +39,7 @@ pub use writer::CheckpointWriter;
 
 /// One named tensor as bytes: row major, little endian, no padding.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorRecord {
+pub struct TensorRecord<B = Vec<u8>> {
     /// Unique in its checkpoint, such as `layers.3.attention.q_proj.weight`.
     pub name: String,
     /// Element type.
@@ -47,18 +47,19 @@ pub struct TensorRecord {
     /// Size of each dimension; empty for a scalar.
     pub shape: Vec<usize>,
     /// `dtype.bytes(product of shape)` bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: B,
 }
 
-/// Everything one checkpoint holds, by value, so that training can go on
-/// changing its own copy while this one is written.
+/// Everything one checkpoint holds: with `B` a `Vec` by value, so that training
+/// can go on changing its own copy while this one is written; with `B` a slice
+/// where training waits, so that nothing is copied.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
+pub struct Snapshot<B = Vec<u8>> {
     /// Completed optimizer steps.
     pub step: u64,
     /// Parameters, optimizer moments and other tensors, in the order that
     /// [`Checkpoint::records`] gives back.
-    pub records: Vec<TensorRecord>,
+    pub records: Vec<TensorRecord<B>>,
     /// What else decides the next step: scheduler, scaler, data cursor, counters.
     /// Finite numbers come back with the same bits.
     pub state: Value,

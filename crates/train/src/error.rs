@@ -53,6 +53,22 @@ pub enum TrainError {
         /// The newest complete checkpoint.
         last_good: Option<PathBuf>,
     },
+    /// `--detect-anomaly` found the operator.
+    #[error("{error}, at step {step}")]
+    Anomaly {
+        /// What was found.
+        error: Box<TensorError>,
+        /// The step.
+        step: u64,
+        /// The newest complete checkpoint.
+        last_good: Option<PathBuf>,
+    },
+    /// A signal came before the first step.
+    #[error("stopped by a signal before the first step: nothing was trained and nothing is lost")]
+    Stopped {
+        /// The run had a checkpoint to go on from, and still has.
+        resumable: bool,
+    },
     /// Something that cannot happen did.
     #[error("internal error: {0}")]
     Internal(String),
@@ -75,7 +91,8 @@ impl TrainError {
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Data(_) | Self::State { .. } | Self::Diagnostic(_) => 2,
+            Self::Data(error) => error.exit_code(),
+            Self::State { .. } | Self::Diagnostic(_) => 2,
             Self::Checkpoint { error, .. } => match **error {
                 CheckpointError::Mismatch { .. }
                 | CheckpointError::Damaged { .. }
@@ -86,7 +103,13 @@ impl TrainError {
             },
             // A file that is read was named by the user, or should be there.
             Self::File(error) if error.action == "read" => 2,
-            Self::File(_) | Self::Tensor(_) | Self::NonFinite { .. } | Self::Internal(_) => 1,
+            Self::Stopped { resumable: true } => 3,
+            Self::File(_)
+            | Self::Tensor(_)
+            | Self::NonFinite { .. }
+            | Self::Anomaly { .. }
+            | Self::Stopped { resumable: false }
+            | Self::Internal(_) => 1,
         }
     }
 
@@ -108,10 +131,16 @@ impl TrainError {
             Self::State { .. } => Diagnostic::error("checkpoint::state", self.to_string()).hint(
                 "it was written by another version: train from the beginning in another `exp_name`",
             ),
-            Self::Tensor(error @ TensorError::Anomaly { .. }) => {
-                Diagnostic::error("train::anomaly", error.to_string())
+            Self::Anomaly { last_good, .. } => {
+                Diagnostic::error("train::anomaly", self.to_string())
                     .hint("values before this operator were finite")
+                    .hint(go_back(last_good))
             }
+            Self::Stopped { resumable } => Diagnostic::error("train::stopped", self.to_string())
+                .hint(match resumable {
+                    true => "`--resume` goes on from the newest checkpoint, as before",
+                    false => "the same command starts again; data that was prepared is kept",
+                }),
             Self::Tensor(error @ TensorError::OutOfMemory { .. }) => Diagnostic::error(
                 "train::memory",
                 error.to_string(),

@@ -16,17 +16,26 @@ use crate::native::Engine;
 pub struct StepTrace {
     first: u64,
     steps: u64,
+    traced: u64,
     started: Option<Instant>,
+    written: bool,
 }
 
+/// The first steps touch memory for the first time: they are left out where
+/// there are enough others.
+const WARM_UP_STEPS: u64 = 2;
+
 impl StepTrace {
-    /// Traces `steps` steps after step `after`.
+    /// Traces `steps` steps of a run that has done `done` of `total`.
     #[must_use]
-    pub fn new(after: u64, steps: u64) -> Self {
+    pub fn new(done: u64, total: u64, steps: u64) -> Self {
+        let spare = total.saturating_sub(done).saturating_sub(steps);
         Self {
-            first: after + 1,
+            first: done + 1 + spare.min(WARM_UP_STEPS),
             steps,
+            traced: 0,
             started: None,
+            written: false,
         }
     }
 
@@ -42,22 +51,46 @@ impl StepTrace {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn end(
-        &mut self,
-        step: u64,
-        engine: &mut Engine,
-        run_dir: &Path,
-    ) -> Result<(), TrainError> {
-        if step + 1 < self.first + self.steps {
+    pub fn end(&mut self, engine: &mut Engine, run_dir: &Path) -> Result<(), TrainError> {
+        self.traced += u64::from(self.started.is_some());
+        if self.traced < self.steps {
             return Ok(());
         }
+        self.write(engine, run_dir)
+    }
+
+    /// Called when no step follows, for whatever reason: writes what there is,
+    /// or says that there is nothing.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn finish(&mut self, engine: &mut Engine, run_dir: &Path) -> Result<(), TrainError> {
+        if self.steps == 0 || self.written {
+            return Ok(());
+        }
+        if self.traced == 0 {
+            crate::console::line(&format!(
+                "trace: nothing was traced, as the run ended before the end of step {}",
+                self.first
+            ));
+            return Ok(());
+        }
+        crate::console::line(&format!(
+            "trace: only {} of {} steps, as the run ended",
+            self.traced, self.steps
+        ));
+        self.write(engine, run_dir)
+    }
+
+    fn write(&mut self, engine: &mut Engine, run_dir: &Path) -> Result<(), TrainError> {
         let Some(started) = self.started.take() else {
             return Ok(());
         };
+        self.written = true;
         let spans = engine.profile(false);
         let path = run_dir.join("trace.json");
         chrome_trace(&spans, started).write(&path)?;
-        crate::console::line(&table(&spans, self.steps));
+        crate::console::line(&table(&spans, self.traced));
         crate::console::line(&format!(
             "trace: {} (open it in Perfetto or chrome://tracing)",
             path.display()
@@ -117,4 +150,20 @@ fn table(spans: &[Span], steps: u64) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warm_up_is_left_out_where_there_are_steps_enough() {
+        let first = |done, total, steps| StepTrace::new(done, total, steps).first;
+        assert_eq!(first(0, 100, 5), 3);
+        assert_eq!(first(40, 100, 5), 43);
+        assert_eq!(first(0, 6, 5), 2);
+        assert_eq!(first(0, 5, 5), 1);
+        assert_eq!(first(0, 3, 5), 1);
+        assert_eq!(first(40, 40, 5), 41);
+    }
 }

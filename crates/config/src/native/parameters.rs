@@ -24,6 +24,9 @@ pub struct ParameterCount {
     /// The MTP layers, without their copies of embedding and output projection;
     /// not part of `total`.
     pub mtp: u64,
+    /// The part of `total` in matrices, which are multiplied and have copies in
+    /// the compute dtype; the rest are norms, biases and sinks.
+    pub matrices: u64,
 }
 
 /// Parameters of one layer.
@@ -94,8 +97,17 @@ pub fn parameters(model: &ModelParams) -> ParameterCount {
     let mtp =
         model.mtp_num_layers as u64 * (2 * hidden * hidden + 3 * hidden + layer(last).total());
     let outside = embedding + output + hidden;
+    let total = outside + layers.iter().map(LayerCount::total).sum::<u64>();
+    let with_experts = (0..model.num_layers)
+        .filter(|index| has_experts(*index))
+        .count() as u64;
+    let vectors = hidden
+        + model.num_layers as u64 * (norms + attention_vectors(model))
+        + (model.num_layers as u64 - with_experts) * ffn_biases(model, model.ffn_hidden_size)
+        + with_experts * expert_vectors(model);
     ParameterCount {
-        total: outside + layers.iter().map(LayerCount::total).sum::<u64>(),
+        total,
+        matrices: total - vectors,
         active: outside + layers.iter().map(LayerCount::active).sum::<u64>(),
         embedding,
         output,
@@ -109,12 +121,22 @@ pub fn parameters(model: &ModelParams) -> ParameterCount {
 fn attention(model: &ModelParams) -> u64 {
     let hidden = model.hidden_size as u64;
     let (query, kv) = (model.query_size() as u64, model.kv_size() as u64);
-    let mut count = hidden * (2 * query + 2 * kv);
+    hidden * (2 * query + 2 * kv) + attention_vectors(model)
+}
+
+/// Biases, head norms and sinks of grouped-query attention, or the norms of the
+/// latents.
+fn attention_vectors(model: &ModelParams) -> u64 {
+    if model.multi_latent_attention {
+        return (model.q_lora_rank.unwrap_or(0) + model.kv_lora_rank.unwrap_or(0)) as u64;
+    }
+    let (query, kv) = (model.query_size() as u64, model.kv_size() as u64);
+    let mut count = 0;
     if model.add_qkv_bias || model.add_bias_linear {
         count += query + 2 * kv;
     }
     if model.add_bias_linear {
-        count += hidden;
+        count += model.hidden_size as u64;
     }
     if model.qk_layernorm {
         count += 2 * model.kv_channels as u64;
@@ -147,26 +169,39 @@ fn latent_attention(model: &ModelParams) -> u64 {
 
 /// Gate, up and down projections.
 fn gated_ffn(model: &ModelParams, inner: usize) -> u64 {
-    let (hidden, inner) = (model.hidden_size as u64, inner as u64);
-    let bias = if model.add_bias_linear {
-        2 * inner + hidden
+    3 * (model.hidden_size * inner) as u64 + ffn_biases(model, inner)
+}
+
+/// Their biases.
+fn ffn_biases(model: &ModelParams, inner: usize) -> u64 {
+    if model.add_bias_linear {
+        (2 * inner + model.hidden_size) as u64
     } else {
         0
-    };
-    3 * hidden * inner + bias
+    }
+}
+
+/// Biases of router and experts, and the router's balancing biases.
+fn expert_vectors(model: &ModelParams) -> u64 {
+    let number = model.num_experts.unwrap_or(0) as u64;
+    let inner = model.moe_ffn_hidden_size.unwrap_or(model.ffn_hidden_size);
+    let shared = model
+        .moe_shared_expert_intermediate_size
+        .map_or(0, |size| ffn_biases(model, size));
+    router_biases(model) + number * ffn_biases(model, inner) + shared
+}
+
+fn router_biases(model: &ModelParams) -> u64 {
+    let kinds = [model.add_bias_linear, model.moe_router_enable_expert_bias];
+    let number = model.num_experts.unwrap_or(0) as u64;
+    kinds.into_iter().filter(|used| *used).count() as u64 * number
 }
 
 /// Router, routed and shared experts: all of them, and those a token visits.
 fn experts(model: &ModelParams) -> (u64, u64) {
     let number = model.num_experts.unwrap_or(0) as u64;
     let hidden = model.hidden_size as u64;
-    let mut router = hidden * number;
-    if model.add_bias_linear {
-        router += number;
-    }
-    if model.moe_router_enable_expert_bias {
-        router += number;
-    }
+    let router = hidden * number + router_biases(model);
     let expert = gated_ffn(
         model,
         model.moe_ffn_hidden_size.unwrap_or(model.ffn_hidden_size),

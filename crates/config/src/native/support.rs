@@ -25,10 +25,7 @@ pub fn trainable(model: &ModelParams) -> Result<(), Diagnostic> {
         (yarn, "YaRN scaling"),
         (model.add_bias_linear, "biases on every linear layer"),
         (model.mtp_num_layers > 0, "multi-token prediction"),
-        (
-            model.activation == Activation::SwigluOai,
-            "the clamped SwiGLU",
-        ),
+        (model.activation == Activation::SwigluOai, "clamped SwiGLU"),
     ];
     let lacking: Vec<&str> = parts
         .into_iter()

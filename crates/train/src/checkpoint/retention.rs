@@ -14,7 +14,7 @@ const REPLACED: &str = ".replaced-";
 /// Which checkpoints to keep when a newer one is complete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
-    /// Keep this many of the newest; 0 keeps all.
+    /// Keep this many of the newest that are whole; 0 keeps all.
     pub keep_last: usize,
     /// Keep every checkpoint whose step is a multiple of this for ever; 0 keeps none that way.
     pub keep_every: u64,
@@ -24,20 +24,30 @@ impl Retention {
     /// The steps to delete, given those present and the one just completed.
     ///
     /// The completed one always stays. Steps above it stay too: they are of
-    /// another course of the run, and nothing newer vouches for them.
+    /// another course of the run, and nothing newer vouches for them. `good`
+    /// tells whether a checkpoint is whole: a damaged one stays as long as its
+    /// place in the order says, and does not count. It is asked only where
+    /// something older is there to delete.
     #[must_use]
-    pub fn expired(&self, present: &[u64], completed: u64) -> Vec<u64> {
+    pub fn expired(&self, present: &[u64], completed: u64, good: impl Fn(u64) -> bool) -> Vec<u64> {
         if self.keep_last == 0 {
             return Vec::new();
         }
         let mut older: Vec<u64> = present.iter().copied().filter(|s| *s < completed).collect();
         older.sort_unstable_by(|a, b| b.cmp(a));
         let every = |step: u64| self.keep_every > 0 && step.is_multiple_of(self.keep_every);
-        older
-            .into_iter()
-            .skip(self.keep_last - 1)
-            .filter(|step| !every(*step))
-            .collect()
+        let mut rest = older.as_slice();
+        let mut kept = 1;
+        while kept < self.keep_last && rest.iter().any(|step| !every(*step)) {
+            let Some((newest, behind)) = rest.split_first() else {
+                break;
+            };
+            if behind.is_empty() || good(*newest) {
+                kept += 1;
+            }
+            rest = behind;
+        }
+        rest.iter().copied().filter(|step| !every(*step)).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use cairn_base::{FileError, files};
 
 use super::manifest::{self, MANIFEST_HASH_NAME, MANIFEST_NAME, MANIFEST_VERSION};
 use super::{
-    CheckpointError, FileEntry, Manifest, Retention, Snapshot, TensorEntry, TensorRecord,
+    CheckpointError, FileEntry, Manifest, Retention, Snapshot, TensorEntry, TensorRecord, load,
     retention, shard,
 };
 
@@ -42,9 +42,9 @@ pub fn step_dir_name(step: u64) -> String {
 /// # Errors
 /// When a record is inconsistent or the medium refuses. The partial directory
 /// is removed then, and every earlier checkpoint is as it was.
-pub fn save_now(
+pub fn save_now<B: AsRef<[u8]>>(
     dir: &Path,
-    snapshot: &Snapshot,
+    snapshot: &Snapshot<B>,
     options: &Options,
 ) -> Result<PathBuf, CheckpointError> {
     check_records(&snapshot.records)?;
@@ -65,7 +65,7 @@ pub fn save_now(
 }
 
 /// Names are unique and bytes fit shape and type.
-fn check_records(records: &[TensorRecord]) -> Result<(), CheckpointError> {
+fn check_records<B: AsRef<[u8]>>(records: &[TensorRecord<B>]) -> Result<(), CheckpointError> {
     let mut names = BTreeSet::new();
     for record in records {
         let fail = |reason: String| {
@@ -83,10 +83,10 @@ fn check_records(records: &[TensorRecord]) -> Result<(), CheckpointError> {
         }
         let expected =
             manifest::elements(&record.shape, record.dtype).map(|n| record.dtype.bytes(n));
-        if expected != Some(record.bytes.len()) {
+        if expected != Some(record.bytes.as_ref().len()) {
             return fail(format!(
                 "{} bytes for {} of shape {:?}",
-                record.bytes.len(),
+                record.bytes.as_ref().len(),
                 record.dtype,
                 record.shape
             ));
@@ -95,10 +95,10 @@ fn check_records(records: &[TensorRecord]) -> Result<(), CheckpointError> {
     Ok(())
 }
 
-fn write_partial(
+fn write_partial<B: AsRef<[u8]>>(
     dir: &Path,
     partial: &Path,
-    snapshot: &Snapshot,
+    snapshot: &Snapshot<B>,
     options: &Options,
 ) -> Result<(), FileError> {
     files::create_dir_all(dir)?;
@@ -142,15 +142,16 @@ fn write_partial(
 }
 
 /// Consecutive records, cut where the next one would pass `cap` bytes.
-fn group(records: &[TensorRecord], cap: usize) -> Vec<Vec<&TensorRecord>> {
-    let mut groups: Vec<Vec<&TensorRecord>> = vec![Vec::new()];
+fn group<B: AsRef<[u8]>>(records: &[TensorRecord<B>], cap: usize) -> Vec<Vec<&TensorRecord<B>>> {
+    let mut groups: Vec<Vec<&TensorRecord<B>>> = vec![Vec::new()];
     let mut size = 0usize;
     for record in records {
-        if size > 0 && size.saturating_add(record.bytes.len()) > cap {
+        let bytes = record.bytes.as_ref().len();
+        if size > 0 && size.saturating_add(bytes) > cap {
             groups.push(Vec::new());
             size = 0;
         }
-        size = size.saturating_add(record.bytes.len());
+        size = size.saturating_add(bytes);
         if let Some(last) = groups.last_mut() {
             last.push(record);
         }
@@ -182,8 +183,15 @@ fn publish(dir: &Path, partial: &Path, step: u64) -> Result<(), FileError> {
 }
 
 fn purge(dir: &Path, completed: u64, keep: &Retention) -> Result<(), FileError> {
-    let present: Vec<u64> = retention::step_dirs(dir)?.into_keys().collect();
-    for step in keep.expired(&present, completed) {
+    let present = retention::step_dirs(dir)?;
+    let steps: Vec<u64> = present.keys().copied().collect();
+    // Read in full: one that cannot be resumed from vouches for nothing.
+    let good = |step: u64| {
+        present
+            .get(&step)
+            .is_some_and(|path| load::verify(path).is_ok())
+    };
+    for step in keep.expired(&steps, completed, good) {
         retention::discard(dir, step)?;
     }
     Ok(())

@@ -68,19 +68,20 @@ fn stored_as(dtype: DType, shape: &[usize], bytes: usize) -> (&'static str, Vec<
 
 /// Records in the order they lie in the file: widest type first, so that every
 /// tensor is aligned to its element size, and otherwise as given.
-pub(super) fn file_order<'a>(records: &[&'a TensorRecord]) -> Vec<&'a TensorRecord> {
+pub(super) fn file_order<'a, B>(records: &[&'a TensorRecord<B>]) -> Vec<&'a TensorRecord<B>> {
     let mut ordered = records.to_vec();
     ordered.sort_by_key(|record| std::cmp::Reverse(record.dtype.bits()));
     ordered
 }
 
 /// Length prefix and header, padded with spaces to a multiple of eight.
-fn header(records: &[&TensorRecord]) -> io::Result<Vec<u8>> {
+fn header<B: AsRef<[u8]>>(records: &[&TensorRecord<B>]) -> io::Result<Vec<u8>> {
     let mut map = Map::new();
     let mut offset = 0usize;
     for record in records {
-        let (dtype, shape) = stored_as(record.dtype, &record.shape, record.bytes.len());
-        let end = offset + record.bytes.len();
+        let bytes = record.bytes.as_ref().len();
+        let (dtype, shape) = stored_as(record.dtype, &record.shape, bytes);
+        let end = offset + bytes;
         map.insert(
             record.name.clone(),
             json!({"dtype": dtype, "shape": shape, "data_offsets": [offset, end]}),
@@ -95,13 +96,17 @@ fn header(records: &[&TensorRecord]) -> io::Result<Vec<u8>> {
 }
 
 /// Writes a new shard and syncs it.
-pub(super) fn write(path: &Path, name: &str, records: &[&TensorRecord]) -> io::Result<FileEntry> {
+pub(super) fn write<B: AsRef<[u8]>>(
+    path: &Path,
+    name: &str,
+    records: &[&TensorRecord<B>],
+) -> io::Result<FileEntry> {
     let ordered = file_order(records);
     let file = File::options().write(true).create_new(true).open(path)?;
     let mut out = Hashing::new(BufWriter::with_capacity(1 << 20, file));
     let header = header(&ordered)?;
-    for part in std::iter::once(header.as_slice()).chain(ordered.iter().map(|r| r.bytes.as_slice()))
-    {
+    let data = ordered.iter().map(|record| record.bytes.as_ref());
+    for part in std::iter::once(header.as_slice()).chain(data) {
         // In pieces, so that hashing reads what is still in the cache.
         for piece in part.chunks(1 << 18) {
             out.note(piece);

@@ -77,6 +77,21 @@ impl CheckpointWriter {
         previous
     }
 
+    /// Writes `snapshot` on the calling thread, once the previous one is
+    /// complete: nothing has to be copied for it.
+    ///
+    /// # Errors
+    /// The previous save's failure, after which this one is tried all the same;
+    /// or its own.
+    pub fn save_here<B: AsRef<[u8]>>(
+        &mut self,
+        snapshot: &Snapshot<B>,
+    ) -> Result<(), CheckpointError> {
+        let previous = self.wait().map(|_| ());
+        self.settle(save_now(&self.dir, snapshot, &self.options))?;
+        previous
+    }
+
     /// Waits for the checkpoint being written, if any, and gives its path.
     ///
     /// # Errors
@@ -91,6 +106,11 @@ impl CheckpointWriter {
                 reason: panic_text(payload.as_ref()),
             })
         });
+        self.settle(outcome)
+    }
+
+    /// Takes note of how a save ended.
+    fn settle(&mut self, outcome: Outcome) -> Result<Option<&Path>, CheckpointError> {
         let path = match outcome {
             Ok(path) => path,
             Err(error) => {

@@ -1,15 +1,21 @@
 //! `plan estimate`: parameters, FLOPs and memory of an experiment, from its
-//! graph alone: no tensor is allocated.
+//! graph alone: no tensor is allocated. A model that the engine cannot build
+//! has no graph; what follows from its parameter count is said then.
+
+mod counted;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Instant;
 
+use cairn_config::native::{TrainingParams, trainable};
 use cairn_graph::memory::{self, MemoryOptions, MemoryPlan};
 use cairn_graph::{AliasKind, Graph};
 use cairn_launch::request::PlanEstimate;
 use cairn_nn::training;
 use serde::Serialize;
+
+pub use counted::{Counted, CountedMemory, flops_per_token};
 
 use super::Context;
 use crate::error::TrainError;
@@ -18,6 +24,8 @@ use crate::native::convert;
 /// What one process needs for one optimizer step.
 #[derive(Clone, Debug, Serialize)]
 pub struct Estimate {
+    /// True: the numbers come from the graph and its memory plan.
+    pub planned: bool,
     /// Learned elements.
     pub parameters: u64,
     /// Tokens of an optimizer step.
@@ -51,6 +59,9 @@ pub struct Memory {
     pub moments: u64,
     /// Activations and working space: the arena.
     pub arena: u64,
+    /// The copy of weights and moments that a checkpoint is written from while
+    /// training goes on; 0 where none is written before the last step.
+    pub checkpoint_copy: u64,
     /// The sum.
     pub total: u64,
 }
@@ -58,11 +69,15 @@ pub struct Memory {
 /// Builds the graphs of a step and reports what they need.
 ///
 /// # Errors
-/// When the native engine has no such model.
+/// When the training asks for what the native engine has not.
 pub fn estimate(context: &Context, request: &PlanEstimate) -> Result<u8, TrainError> {
     let started = Instant::now();
     let experiment = &request.experiment.native;
     let training = &experiment.training;
+    if let Err(why) = trainable(&experiment.model) {
+        context.answer(&Counted::new(experiment, &why.message), ToString::to_string)?;
+        return Ok(0);
+    }
     let model = convert::model(&experiment.model, training)?;
     let step = convert::step(training, experiment.model.vocab_size);
     let micro_batches = training.num_micro_batches(1) as u64;
@@ -83,9 +98,11 @@ pub fn estimate(context: &Context, request: &PlanEstimate) -> Result<u8, TrainEr
         &update,
         &plan,
         parameters * step.precision.master().bytes(1) as u64,
+        copies_for_checkpoints(training),
     );
     let peak = &grad.nodes()[plan.peak_node.min(grad.nodes().len() - 1)];
     let report = Estimate {
+        planned: true,
         parameters,
         tokens_per_step: training.tokens_per_step() as u64,
         flops_per_step: flops * micro_batches + update_flops,
@@ -119,7 +136,14 @@ fn work(graph: &Graph) -> (u64, u64, u64) {
     (flops, recompute, bytes)
 }
 
-fn memory_of(update: &Graph, plan: &MemoryPlan, parameters: u64) -> Memory {
+/// Whether a checkpoint is written beside a training that goes on. The last one
+/// of a run is not: it needs no copy.
+fn copies_for_checkpoints(training: &TrainingParams) -> bool {
+    let interval = training.save_interval;
+    training.async_save && interval > 0 && interval < training.train_iters
+}
+
+fn memory_of(update: &Graph, plan: &MemoryPlan, parameters: u64, copied: bool) -> Memory {
     let states = |suffix: &[&str]| {
         let matching = update
             .leaves("state")
@@ -131,13 +155,15 @@ fn memory_of(update: &Graph, plan: &MemoryPlan, parameters: u64) -> Memory {
     let (copies, gradients) = (states(&["@copy"]), states(&["@grad"]));
     let moments = states(&["@exp_avg", "@exp_avg_sq"]);
     let arena = plan.arena_bytes as u64;
+    let checkpoint_copy = if copied { parameters + moments } else { 0 };
     Memory {
         parameters,
         copies,
         gradients,
         moments,
         arena,
-        total: parameters + copies + gradients + moments + arena,
+        checkpoint_copy,
+        total: parameters + copies + gradients + moments + arena + checkpoint_copy,
     }
 }
 
@@ -163,7 +189,6 @@ fn by_layer(plan: &MemoryPlan) -> Vec<(String, u64)> {
 
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let gib = |bytes: u64| format!("{:.3} GiB", bytes as f64 / f64::from(1 << 30));
         let m = &self.memory;
         writeln!(f, "parameters           {}", grouped(self.parameters))?;
         writeln!(f, "tokens a step        {}", grouped(self.tokens_per_step))?;
@@ -187,6 +212,7 @@ impl fmt::Display for Estimate {
             ("gradients", m.gradients),
             ("moments", m.moments),
             ("activations", m.arena),
+            ("checkpoint copy", m.checkpoint_copy),
         ] {
             writeln!(f, "  {name:<18} {}", gib(bytes))?;
         }
@@ -205,6 +231,10 @@ impl fmt::Display for Estimate {
         }
         write!(f, "planned in           {:.0} ms", self.planning_ms)
     }
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.3} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
 /// `1234567` as `1,234,567`.

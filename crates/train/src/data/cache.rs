@@ -126,7 +126,7 @@ fn checked<T: DeserializeOwned>(dir: &Path, key: &str) -> Result<T, String> {
 }
 
 fn write_manifest<T: Serialize>(dir: &Path, key: &str, facts: &T) -> Result<(), DataError> {
-    let failed = |error| FileError::new("read the folder", dir, error);
+    let failed = |error| FileError::new("list the folder", dir, error);
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(dir).map_err(failed)? {
         let path = entry.map_err(failed)?.path();

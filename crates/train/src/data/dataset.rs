@@ -101,9 +101,18 @@ impl Dataset {
     /// # Errors
     /// Everything a [`DataError`] can say but a position.
     pub fn open(settings: &Settings) -> Result<Self, DataError> {
+        Self::open_until(settings, &|| false)
+    }
+
+    /// As [`Dataset::open`], but gives up once `stop` holds: it is asked between
+    /// pieces of the work. What is complete in the cache stays there.
+    ///
+    /// # Errors
+    /// [`DataError::Stopped`], and those of [`Dataset::open`].
+    pub fn open_until(settings: &Settings, stop: &dyn Fn() -> bool) -> Result<Self, DataError> {
         settings.check()?;
         let dataset = match settings.source {
-            SourceKind::Text | SourceKind::Jsonl => build::open(settings)?,
+            SourceKind::Text | SourceKind::Jsonl => build::open(settings, stop)?,
             SourceKind::Megatron => indexed::open(settings)?,
             SourceKind::Mock => mock(settings)?,
         };

@@ -113,6 +113,9 @@ pub enum DataError {
         /// Tokens of a sequence.
         seq_length: usize,
     },
+    /// The caller does not want to wait any longer.
+    #[error("stopped while the data was prepared")]
+    Stopped,
     /// A stored position that this data does not have.
     #[error("cannot resume at sequence {index}: the training data has only {sequences}")]
     Position {
@@ -143,6 +146,18 @@ impl DataError {
             Self::TokenRange { .. } => "data::token-range",
             Self::TooShort { .. } => "data::too-short",
             Self::Position { .. } => "data::position",
+            Self::Stopped => "data::stopped",
+        }
+    }
+
+    /// Exit code: 2 when what is to be read is wrong, 1 when what Cairn makes of
+    /// it cannot be written.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::File(error) if !error.action.starts_with("read") && error.action != "map" => 1,
+            Self::Stopped => 1,
+            _ => 2,
         }
     }
 
@@ -154,7 +169,10 @@ impl DataError {
                 let hint = "`data.paths` and `data.tokenizer` name the files to read, UTF-8 text";
                 return error.diagnostic().hint(hint);
             }
-            Self::File(error) => return error.diagnostic(),
+            Self::File(error) => {
+                let hint = "`data.cache_dir` names the folder for tokenised data; without it, it is below `workspace`";
+                return error.diagnostic().hint(hint);
+            }
             Self::Exec(error) => return error.diagnostic(),
             Self::Setting { key, .. } => format!("set `data.{key}` in the experiment"),
             Self::BadGlob { .. } => {
@@ -190,6 +208,7 @@ impl DataError {
                 ..
             } => "raise `data.validation_fraction`, set it to 0, or lower `seq_length`".to_owned(),
             Self::TooShort { .. } => "lower `seq_length`, or add data".to_owned(),
+            Self::Stopped => "the same command starts again".to_owned(),
             Self::Position { .. } => {
                 "resume with the data, seq_length and tokenizer the checkpoint was written with"
                     .to_owned()

@@ -57,6 +57,31 @@ pub fn snapshot(
     precision: Precision,
     experiment: &Value,
 ) -> Result<Snapshot, TrainError> {
+    let seen = view(store, progress, precision, experiment)?;
+    let records = seen.records.into_iter().map(|record| TensorRecord {
+        name: record.name,
+        dtype: record.dtype,
+        shape: record.shape,
+        bytes: record.bytes.to_vec(),
+    });
+    Ok(Snapshot {
+        step: seen.step,
+        records: records.collect(),
+        state: seen.state,
+        experiment: seen.experiment,
+    })
+}
+
+/// The same without a copy of the tensors.
+///
+/// # Errors
+/// As [`snapshot`].
+pub fn view<'a>(
+    store: &'a Store,
+    progress: &Progress,
+    precision: Precision,
+    experiment: &Value,
+) -> Result<Snapshot<&'a [u8]>, TrainError> {
     let mut records = Vec::new();
     for (name, ty) in tensors(&progress.model, precision) {
         let tensor = store
@@ -66,7 +91,7 @@ pub fn snapshot(
             name,
             dtype: ty.dtype,
             shape: ty.shape.to_vec(),
-            bytes: tensor.bytes().to_vec(),
+            bytes: tensor.bytes(),
         });
     }
     let state =

@@ -10,22 +10,22 @@ use cairn_nn::training::{OptimizerConfig, StepConfig};
 use cairn_nn::{ModelConfig, Precision};
 use cairn_tensor::cpu::Cpu;
 use cairn_tensor::cpu::isa::Isa;
-use cairn_tensor::{Dispatcher, Pool, ProgramOptions};
+use cairn_tensor::{Dispatcher, Pool, ProgramOptions, TensorError};
 use serde_json::Value;
 
 use super::engine::StepInputs;
 use super::sample::{Sampling, generate};
 use super::scaler::LossScaler;
-use super::state::{Progress, restore, snapshot};
-use super::{Engine, convert, init, schedule};
+use super::state::{Progress, restore, snapshot, view};
+use super::{Engine, convert, init, resume, schedule};
 use crate::checkpoint::{self, CheckpointError, CheckpointWriter, Retention};
-use crate::data::{Batches, Dataset, EvalBatches};
+use crate::data::{Batches, DataError, Dataset, EvalBatches};
 use crate::error::TrainError;
 use crate::memory::peak_bytes;
 use crate::metrics::{EvalMetrics, Metrics, Sample, StepMetrics};
 use crate::runtime::{Adapter, End, Patch, Trainer};
 use crate::signals::Signals;
-use crate::{hugging_face, metrics, report, trace};
+use crate::{metrics, report, trace};
 
 /// Everything the native trainer is made from.
 #[derive(Clone, Debug)]
@@ -74,9 +74,9 @@ impl Adapter for NativeAdapter {
     }
 
     fn prepare(&self) -> Result<(), TrainError> {
-        Ok(files::create_dir_all(Path::new(
-            &self.args.experiment.meta.run_dir,
-        ))?)
+        // The run directory comes with the first file in it: what is refused
+        // before that leaves nothing behind.
+        Ok(())
     }
 
     fn convert(&self) -> Result<NativeArgs, TrainError> {
@@ -121,7 +121,15 @@ impl Trainer for NativeTrainer {
     fn setup(&mut self) -> Result<(), TrainError> {
         let args = &self.args;
         let training = &args.experiment.training;
-        let dataset = Dataset::open(&convert::data(&args.experiment, args.project.as_deref()))?;
+        let checkpoints = args.run_dir().join("checkpoints");
+        if !args.resume {
+            refuse_to_overwrite(&checkpoints)?;
+        }
+        let settings = convert::data(&args.experiment, args.project.as_deref());
+        let dataset = match Dataset::open_until(&settings, &|| args.signals.stop()) {
+            Err(DataError::Stopped) => return args.stop_before_first_step().and(Ok(())),
+            opened => opened?,
+        };
         show(&dataset.notes);
         let batches = dataset.batches(
             training.micro_batch_size,
@@ -147,6 +155,7 @@ impl Trainer for NativeTrainer {
             },
         )?;
         engine.prepare()?;
+        args.stop_before_first_step()?;
         let options = checkpoint::Options {
             retention: Retention {
                 keep_last: training.keep_last,
@@ -154,7 +163,7 @@ impl Trainer for NativeTrainer {
             },
             ..checkpoint::Options::default()
         };
-        let (writer, notes) = CheckpointWriter::open(&args.run_dir().join("checkpoints"), options)?;
+        let (writer, notes) = CheckpointWriter::open(&checkpoints, options)?;
         show(&notes);
         let progress = Progress {
             step: 0,
@@ -193,13 +202,23 @@ impl Trainer for NativeTrainer {
                 }
                 found
             }
-            false => {
-                refuse_to_overwrite(&checkpoints)?;
-                None
-            }
+            false => None,
         };
         match found {
-            Some(found) => args.restore(open, found)?,
+            Some(found) => {
+                args.restore(open, found)?;
+                let total = args.experiment.training.train_iters;
+                if open.progress.step > total {
+                    say(&format!(
+                        "nothing to do: {} steps are done, `train_iters` asks for {total}",
+                        open.progress.step
+                    ));
+                    return Ok(());
+                }
+                if !args.run_dir().join(metrics::METRICS_NAME).exists() {
+                    show(&[args.metrics_missing(open.progress.step)]);
+                }
+            }
             None => {
                 if args.resume {
                     say("no checkpoint to resume from: starting at step 0");
@@ -235,40 +254,17 @@ impl Trainer for NativeTrainer {
         let args = &self.args;
         let open = opened(&mut self.open)?;
         let total = args.experiment.training.train_iters;
-        let bar = ProgressBar::new("training", total);
-        bar.set(open.progress.step);
-        let mut trace = args.trace(open.progress.step);
-        while open.progress.step < total {
-            let step = open.progress.step + 1;
-            trace.begin(step, &mut open.engine);
-            let metrics = args.one_step(open, step)?;
-            trace.end(step, &mut open.engine, args.run_dir())?;
-            bar.set(step);
-            bar.message(format!(
-                "loss {:.4}  {:.0} tokens/s",
-                metrics.loss, metrics.tokens_per_s
-            ));
-            args.log(&bar, &metrics);
-            args.evaluate_if_due(open, step, &bar)?;
-            let stop = args.signals.stop();
-            if stop || step == total || args.save_is_due(step) || args.signals.take_save() {
-                args.save(open)?;
-            }
-            if stop {
-                bar.finish();
-                finish_write(open)?;
-                say(&format!(
-                    "stopped by a signal after step {step}; a checkpoint was written: `--resume` goes on"
-                ));
-                return Ok(if step == total {
-                    End::Complete
-                } else {
-                    End::Stopped
-                });
-            }
+        if open.progress.step > total {
+            return Ok(End::Complete);
         }
-        bar.finish();
-        finish_write(open)?;
+        args.stop_before_first_step()?;
+        let mut trace = trace::StepTrace::new(open.progress.step, total, args.profile);
+        let result = args.steps(open, &mut trace);
+        let traced = trace.finish(&mut open.engine, args.run_dir());
+        if result? == End::Stopped {
+            return traced.map(|()| End::Stopped);
+        }
+        traced?;
         args.sample(open)?;
         Ok(End::Complete)
     }
@@ -313,6 +309,70 @@ impl NativeArgs {
         training.eval_iters * training.num_micro_batches(1) as u64
     }
 
+    /// All steps that are left, until a signal comes.
+    fn steps(&self, open: &mut Open, trace: &mut trace::StepTrace) -> Result<End, TrainError> {
+        let total = self.experiment.training.train_iters;
+        let checkpoints = self.run_dir().join("checkpoints");
+        let bar = ProgressBar::new("training", total);
+        bar.set(open.progress.step);
+        self.signals.at(&checkpoints, open.progress.step);
+        while open.progress.step < total {
+            let step = open.progress.step + 1;
+            trace.begin(step, &mut open.engine);
+            let metrics = self.one_step(open, step)?;
+            self.signals.at(&checkpoints, step);
+            trace.end(&mut open.engine, self.run_dir())?;
+            bar.set(step);
+            bar.message(format!(
+                "loss {:.4}  {:.0} tokens/s",
+                metrics.loss, metrics.tokens_per_s
+            ));
+            self.log(&bar, &metrics);
+            self.evaluate_if_due(open, step, &bar)?;
+            let stop = self.signals.stop();
+            if stop || step == total {
+                self.save_and_wait(open)?;
+            } else if self.save_is_due(step) || self.signals.take_save() {
+                self.save(open)?;
+            }
+            if stop {
+                bar.finish();
+                say(&format!(
+                    "stopped by a signal after step {step}; a checkpoint was written: `--resume` goes on"
+                ));
+                return Ok(if step == total {
+                    End::Complete
+                } else {
+                    End::Stopped
+                });
+            }
+        }
+        bar.finish();
+        finish_write(open)?;
+        Ok(End::Complete)
+    }
+
+    /// Ends the run when a signal has come already.
+    fn stop_before_first_step(&self) -> Result<(), TrainError> {
+        if !self.signals.stop() {
+            return Ok(());
+        }
+        let checkpoints = checkpoint::step_dirs(&self.run_dir().join("checkpoints"))?;
+        Err(TrainError::Stopped {
+            resumable: self.resume && !checkpoints.is_empty(),
+        })
+    }
+
+    fn metrics_missing(&self, step: u64) -> Diagnostic {
+        let path = self.run_dir().join(metrics::METRICS_NAME);
+        let message = format!(
+            "{} is missing: steps 1 to {step} are not on record",
+            path.display()
+        );
+        Diagnostic::warning("train::no-metrics", message)
+            .hint("the training goes on from the checkpoint; put the file back before that to keep its curves")
+    }
+
     fn save_is_due(&self, step: u64) -> bool {
         let interval = self.experiment.training.save_interval;
         interval > 0 && step.is_multiple_of(interval)
@@ -320,51 +380,14 @@ impl NativeArgs {
 
     fn restore(&self, open: &mut Open, found: checkpoint::Checkpoint) -> Result<(), TrainError> {
         let path = found.path.clone();
+        let changes = resume::changes(&found.experiment, &self.record);
         let progress = restore(found, &mut open.engine.store, &self.model, self.precision())?;
-        let differences = hugging_face::differences(&progress.model, &self.model);
-        if !differences.is_empty() {
-            let message = format!(
-                "{} is of another model: {}",
-                path.display(),
-                differences.join("; ")
-            );
-            let diagnostic = Diagnostic::error("train::other-model", message)
-                .hint("bring back the model's settings, or choose another `exp_name`");
-            return Err(Box::new(diagnostic).into());
-        }
-        if progress.data_fingerprint != open.dataset.fingerprint {
-            let message = format!("the data is not what {} was trained on", path.display());
-            let diagnostic = Diagnostic::error("train::other-data", message).hint(
-                "bring back the same files and `data:` settings, or start another `exp_name`",
-            );
-            return Err(Box::new(diagnostic).into());
-        }
-        let seq_length = self.experiment.training.seq_length;
-        if progress.seq_length != seq_length {
-            let message = format!(
-                "{} counts its position in sequences of {} tokens, not {seq_length}",
-                path.display(),
-                progress.seq_length
-            );
-            let diagnostic = Diagnostic::error("train::other-seq-length", message).hint(format!(
-                "set `seq_length={}` again, or choose another `exp_name`",
-                progress.seq_length
-            ));
-            return Err(Box::new(diagnostic).into());
-        }
-        if progress.isa != self.isa.name() {
-            let message = format!(
-                "steps so far ran on `{}`, this machine runs `{}`",
-                progress.isa,
-                self.isa.name()
-            );
-            show(&[Diagnostic::warning("train::other-isa", message)
-                .hint("results differ in the last bits from an uninterrupted run")
-                .hint(format!(
-                    "`CAIRN_CPU={}` keeps them where the processor allows it",
-                    progress.isa
-                ))]);
-        }
+        let start = resume::Start {
+            fresh: &open.progress,
+            path: &path,
+        };
+        resume::check(&start, &progress)?;
+        show(resume::other_isa(&progress, self.isa.name()).as_slice());
         let training = &self.experiment.training;
         open.batches = open
             .dataset
@@ -374,6 +397,9 @@ impl NativeArgs {
             progress.step,
             path.display()
         ));
+        for change in changes {
+            say(&format!("changed since then: {change}"));
+        }
         open.progress = Progress {
             isa: self.isa.name().to_owned(),
             ..progress
@@ -429,7 +455,17 @@ impl NativeArgs {
             loss_scale: open.progress.scaler.scale,
             seed: open.progress.seed,
         };
-        let result = open.engine.train_step(&batches, &inputs, &self.optimizer)?;
+        let result = match open.engine.train_step(&batches, &inputs, &self.optimizer) {
+            Err(error @ TensorError::Anomaly { .. }) => {
+                open.writer.wait()?;
+                return Err(TrainError::Anomaly {
+                    error: Box::new(error),
+                    step,
+                    last_good: open.writer.last_good(),
+                });
+            }
+            result => result?,
+        };
         open.progress.scaler.update(training, result.applied);
         if !result.applied && !LossScaler::is_dynamic(training) || !result.loss().is_finite() {
             let finite_loss = result.loss().is_finite();
@@ -531,24 +567,35 @@ impl NativeArgs {
         Ok(())
     }
 
+    /// Starts a checkpoint; with `async_save` training goes on meanwhile, on
+    /// states that are copied for it.
     fn save(&self, open: &mut Open) -> Result<(), TrainError> {
+        if !self.experiment.training.async_save {
+            return self.save_and_wait(open);
+        }
         let snapshot = snapshot(
             &open.engine.store,
             &open.progress,
             self.precision(),
             &self.record,
         )?;
-        if let Some(sink) = &mut open.metrics {
-            // A checkpoint must not be ahead of the metrics on disk.
-            sink.sync()?;
-        }
-        open.writer
-            .save(snapshot)
-            .map_err(|error| with_last_good(open, error))?;
-        if self.experiment.training.async_save {
-            return Ok(());
-        }
-        finish_write(open)
+        sync_metrics(open)?;
+        let started = open.writer.save(snapshot);
+        started.map_err(|error| with_last_good(open, error))
+    }
+
+    /// Writes a checkpoint and waits for it: nothing is copied.
+    fn save_and_wait(&self, open: &mut Open) -> Result<(), TrainError> {
+        sync_metrics(open)?;
+        let snapshot = view(
+            &open.engine.store,
+            &open.progress,
+            self.precision(),
+            &self.record,
+        )?;
+        let written = open.writer.save_here(&snapshot);
+        drop(snapshot);
+        written.map_err(|error| with_last_good(open, error))
     }
 
     fn sample(&self, open: &mut Open) -> Result<(), TrainError> {
@@ -587,10 +634,13 @@ impl NativeArgs {
         }
         Ok(())
     }
+}
 
-    fn trace(&self, from: u64) -> trace::StepTrace {
-        // Steps one and two touch memory for the first time.
-        trace::StepTrace::new(from + 2, self.profile)
+/// A checkpoint must not be ahead of the metrics on disk.
+fn sync_metrics(open: &mut Open) -> Result<(), TrainError> {
+    match &mut open.metrics {
+        Some(sink) => Ok(sink.sync()?),
+        None => Ok(()),
     }
 }
 

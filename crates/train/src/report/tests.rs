@@ -245,7 +245,7 @@ fn checkpoints_are_listed_with_their_state() {
     run(dir.path(), 3);
     let folder = dir.path().join("checkpoints");
     for step in [1, 2] {
-        let snapshot = Snapshot {
+        let snapshot: Snapshot = Snapshot {
             step,
             records: vec![],
             state: json!({}),

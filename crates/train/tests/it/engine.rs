@@ -29,6 +29,8 @@ pub(crate) struct How {
     pub(crate) resume: bool,
     /// Look for the first non-finite value.
     pub(crate) detect_anomaly: bool,
+    /// Trace this many steps; none when 0.
+    pub(crate) profile: u32,
     /// Threads; 2 when 0.
     pub(crate) threads: usize,
 }
@@ -37,6 +39,7 @@ pub(crate) struct How {
 pub(crate) const RESUME: How = How {
     resume: true,
     detect_anomaly: false,
+    profile: 0,
     threads: 0,
 };
 
@@ -82,6 +85,11 @@ impl Workspace {
             .extend(overrides.iter().map(|one| (*one).to_owned()));
     }
 
+    /// What it changes in its file, to be done elsewhere.
+    pub(crate) fn overrides(&self) -> Vec<&str> {
+        self.overrides.iter().map(String::as_str).collect()
+    }
+
     /// The resolved experiment.
     pub(crate) fn experiment(&self) -> Experiment {
         let mut overrides = self.overrides.clone();
@@ -121,7 +129,7 @@ impl Workspace {
             experiment: self.experiment(),
             resume: how.resume,
             device: "cpu".to_owned(),
-            profile: None,
+            profile: Some(how.profile).filter(|steps| *steps > 0),
             detect_anomaly: how.detect_anomaly,
         }))
     }

@@ -14,5 +14,7 @@ mod generation;
 mod kills;
 mod parity;
 mod plan;
+mod profile;
 mod resume;
+mod signals;
 mod wrong;

@@ -118,3 +118,78 @@ fn a_longer_run_goes_on_from_a_shorter_one() {
     workspace.complete(RESUME);
     assert_same_run(&workspace, &want, "12 steps, then 8");
 }
+
+/// A run of six steps, finished.
+fn finished() -> Workspace {
+    let workspace = Workspace::tiny(&["train_iters=6", "lr_decay_style=constant"]);
+    workspace.complete(How::default());
+    workspace
+}
+
+#[test]
+fn a_resume_without_metrics_is_warned_of() {
+    let mut workspace = finished();
+    std::fs::remove_file(workspace.run_dir().join("metrics.jsonl")).unwrap();
+    workspace.change(&["train_iters=8"]);
+    let ended = workspace.complete(RESUME);
+    assert!(
+        ended.stderr.contains("train::no-metrics")
+            && ended.stderr.contains("steps 1 to 6 are not on record"),
+        "{}",
+        ended.stderr
+    );
+    let ended = workspace.complete(RESUME);
+    assert!(!ended.stderr.contains("no-metrics"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_resume_says_what_is_not_as_it_was() {
+    let mut workspace = finished();
+    workspace.change(&[
+        "train_iters=8",
+        "lr=0.002",
+        "weight_decay=0.25",
+        "global_batch_size=2",
+    ]);
+    let ended = workspace.complete(RESUME);
+    let said: Vec<&str> = ended
+        .stderr
+        .lines()
+        .filter_map(|line| line.strip_prefix("changed since then: "))
+        .collect();
+    assert_eq!(said.len(), 4, "{}", ended.stderr);
+    for line in [
+        "train_iters: 6 -> 8",
+        "lr: 0.001 -> 0.002",
+        "weight_decay: 0.1 -> 0.25",
+        "global_batch_size: 4 -> 2",
+    ] {
+        assert!(said.contains(&line), "{line}: {said:?}");
+    }
+    let ended = workspace.complete(RESUME);
+    assert!(!ended.stderr.contains("changed since"), "{}", ended.stderr);
+}
+
+#[test]
+fn another_seed_is_refused_by_name() {
+    let mut workspace = finished();
+    let before = crate::engine::contents(&workspace.run_dir());
+    workspace.change(&["train_iters=8", "seed=8"]);
+    let ended = workspace.train(RESUME);
+    ended.expect_error(2, "train::other-seed", "`seed` 7, not 8", "seed=7");
+    assert_eq!(crate::engine::contents(&workspace.run_dir()), before);
+}
+
+#[test]
+fn a_resume_to_an_earlier_step_does_nothing() {
+    let mut workspace = finished();
+    let before = crate::engine::contents(&workspace.run_dir());
+    workspace.change(&["train_iters=3", "lr_warmup_iters=0"]);
+    let ended = workspace.complete(RESUME);
+    assert!(
+        ended.stderr.contains("nothing to do: 6 steps are done"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(crate::engine::contents(&workspace.run_dir()), before);
+}

@@ -36,7 +36,7 @@ fn retention_rules() {
             keep_every,
         };
         assert_eq!(
-            retention.expired(present, completed),
+            retention.expired(present, completed, |_| true),
             expired,
             "{retention:?} {present:?}"
         );
@@ -51,6 +51,56 @@ fn old_checkpoints_go_when_a_newer_one_is_complete() {
     }
     assert_eq!(steps(dir.path()), [20, 40, 50]);
     assert_eq!(names(dir.path()).len(), 3, "nothing else is left behind");
+}
+
+#[test]
+fn a_damaged_checkpoint_is_not_one_of_those_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    saved(dir.path(), &[10, 20, 30]);
+    let damaged = dir.path().join(step_dir_name(30));
+    let shard = fs::read_dir(&damaged)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .find(|path| path.extension().is_some_and(|end| end == "safetensors"))
+        .unwrap();
+    let mut bytes = fs::read(&shard).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&shard, bytes).unwrap();
+    save_now(dir.path(), &snapshot(40), &keep(2, 0)).unwrap();
+    // 40 and 20 are the two that a run could go on from.
+    assert_eq!(steps(dir.path()), [20, 30, 40]);
+    // Once two newer ones are whole, the damaged one goes like any other.
+    save_now(dir.path(), &snapshot(50), &keep(2, 0)).unwrap();
+    assert_eq!(steps(dir.path()), [40, 50]);
+}
+
+#[test]
+fn a_snapshot_that_borrows_gives_the_same_bytes() {
+    let (owned, borrowed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let by_value = snapshot(10);
+    let records = by_value.records.iter().map(|record| TensorRecord {
+        name: record.name.clone(),
+        dtype: record.dtype,
+        shape: record.shape.clone(),
+        bytes: record.bytes.as_slice(),
+    });
+    let by_reference = Snapshot {
+        step: 10,
+        records: records.collect(),
+        state: by_value.state.clone(),
+        experiment: by_value.experiment.clone(),
+    };
+    save_now(owned.path(), &by_value, &options()).unwrap();
+    let (mut writer, _) = CheckpointWriter::open(borrowed.path(), options()).unwrap();
+    writer.save(snapshot(5)).unwrap();
+    writer.save_here(&by_reference).unwrap();
+    assert_eq!(steps(borrowed.path()), [5, 10]);
+    assert_holds(&load(&borrowed.path().join(step_dir_name(10))).unwrap(), 10);
+    for name in names(&owned.path().join(step_dir_name(10))) {
+        let read = |dir: &Path| fs::read(dir.join(step_dir_name(10)).join(&name)).unwrap();
+        assert_eq!(read(owned.path()), read(borrowed.path()), "{name}");
+    }
 }
 
 #[test]

@@ -25,6 +25,16 @@ const TOKENIZER: &str = "tokenizer.json";
 /// Text encoded at once: enough for all cores, little enough to see progress.
 const CHUNK_BYTES: usize = 8 << 20;
 
+/// Whether the caller wants no more of it.
+type Stop<'a> = &'a dyn Fn() -> bool;
+
+fn go_on(stop: Stop<'_>) -> Result<(), DataError> {
+    match stop() {
+        true => Err(DataError::Stopped),
+        false => Ok(()),
+    }
+}
+
 /// What is remembered of prepared data.
 #[derive(Debug, Serialize, Deserialize)]
 struct Facts {
@@ -33,15 +43,16 @@ struct Facts {
     held_out: Vec<String>,
 }
 
-pub(super) fn open(settings: &Settings) -> Result<Dataset, DataError> {
+pub(super) fn open(settings: &Settings, stop: Stop<'_>) -> Result<Dataset, DataError> {
     let started = Instant::now();
     let mut timings = Timings::default();
     let given = given_tokenizer(settings)?;
     let inputs = source::list(settings)?;
     let key = key(settings, &inputs, given.as_ref())?;
     timings.list = started.elapsed().as_secs_f64();
+    go_on(stop)?;
     let entry = cache::get_or_make(&settings.cache_dir, &key, |dir| {
-        make(settings, &inputs, given.as_ref(), dir, &mut timings)
+        make(settings, &inputs, given.as_ref(), dir, &mut timings, stop)
     })?;
     let tokenizer = match given {
         Some(tokenizer) => tokenizer,
@@ -130,8 +141,10 @@ fn make(
     given: Option<&Tokenizer>,
     dir: &Path,
     timings: &mut Timings,
+    stop: Stop<'_>,
 ) -> Result<Facts, DataError> {
     let documents = source::load(settings, inputs)?;
+    go_on(stop)?;
     let items: Vec<Item<'_>> = documents.iter().map(Document::item).collect();
     let division = split::divide(&items, settings.validation_fraction)
         .map_err(|error| DataError::TooFewCrates { crates: error.0 })?;
@@ -148,13 +161,14 @@ fn make(
         (None, _) => Tokenizer::bytes(),
     };
     timings.tokenizer = started.elapsed().as_secs_f64();
+    go_on(stop)?;
     let started = Instant::now();
     let total: usize = train.iter().chain(&validation).map(|text| text.len()).sum();
     let progress = Progress::with_unit("tokenising", total as u64, Unit::Bytes);
     let kind = TokenType::for_vocabulary(settings.vocab_size.max(tokenizer.vocab_size()));
     let write = |name: &str, texts: &[&str]| {
         let writer = IndexedWriter::create(&dir.join(name), kind)?;
-        write_split(writer, texts, &tokenizer, &progress)
+        write_split(writer, texts, &tokenizer, &progress, stop)
     };
     let facts = Facts {
         train: write(TRAIN, &train)?,
@@ -228,10 +242,12 @@ fn write_split(
     texts: &[&str],
     tokenizer: &Tokenizer,
     progress: &Progress,
+    stop: Stop<'_>,
 ) -> Result<SplitStats, DataError> {
     let (mut bytes, mut chars) = (0, 0);
     let mut rest = texts;
     while !rest.is_empty() {
+        go_on(stop)?;
         let mut size = 0;
         let count = rest.iter().take_while(|text| {
             let fits = size < CHUNK_BYTES;

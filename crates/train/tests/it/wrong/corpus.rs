@@ -1,8 +1,39 @@
-//! Corpora and tokenizers that cannot be used.
+//! Corpora and tokenizers that cannot be used, in a run that has outputs: they
+//! stay as they were. A run that has none leaves no folder behind.
 
 use std::path::PathBuf;
 
-use crate::engine::{How, RESUME, Workspace, contents};
+use crate::engine::{Ended, How, RESUME, Workspace, contents};
+
+/// A run that has outputs, with checkpoints, and this experiment's folder.
+fn with_outputs() -> Workspace {
+    let workspace = Workspace::tiny(&["train_iters=1", "lr_warmup_iters=0"]);
+    workspace.complete(How::default());
+    workspace
+}
+
+/// Trains what is refused: once where there are outputs, once where there are
+/// none. Nothing of either changes.
+fn refused(workspace: &Workspace) -> Ended {
+    let mut first = None;
+    let mut used = with_outputs();
+    used.change(&workspace.overrides());
+    let before = contents(&used.run_dir());
+    assert!(before.len() > 4, "{:?}", before.keys());
+    for (place, how) in [(workspace, How::default()), (&used, RESUME)] {
+        let ended = place.train(how);
+        assert_ne!(ended.code, Some(0), "{}", ended.stderr);
+        let message = ended.diagnostic()["message"].clone();
+        let wanted = first.get_or_insert((message.clone(), ended));
+        assert_eq!(wanted.0, message);
+    }
+    assert_eq!(contents(&used.run_dir()), before);
+    assert!(
+        !workspace.run_dir().exists(),
+        "a refused run leaves nothing"
+    );
+    first.expect("two runs").1
+}
 
 /// A run on a text file of this content.
 fn on_text(name: &str, content: &[u8], overrides: &[&str]) -> (Workspace, PathBuf) {
@@ -21,14 +52,8 @@ fn on_text(name: &str, content: &[u8], overrides: &[&str]) -> (Workspace, PathBu
 #[test]
 fn an_empty_corpus() {
     let (workspace, file) = on_text("empty.txt", b"", &[]);
-    workspace.train(How::default()).expect_error(
-        2,
-        "data::empty-corpus",
-        "1 file(s)",
-        "data.paths",
-    );
+    refused(&workspace).expect_error(2, "data::empty-corpus", "1 file(s)", "data.paths");
     assert!(file.exists());
-    assert!(!workspace.checkpoints().exists());
 }
 
 #[test]
@@ -36,11 +61,9 @@ fn an_unreadable_corpus() {
     // Not by permissions: they do not bind every user.
     let (workspace, file) = on_text("corpus.txt", b"", &[]);
     std::fs::remove_file(&file).unwrap();
-    workspace
-        .train(How::default())
-        .expect_error(2, "file::not-found", "corpus.txt", "data.paths");
+    refused(&workspace).expect_error(2, "file::not-found", "corpus.txt", "data.paths");
     std::fs::create_dir(&file).unwrap();
-    let ended = workspace.train(How::default());
+    let ended = refused(&workspace);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(
         ended.diagnostic()["message"]
@@ -52,7 +75,7 @@ fn an_unreadable_corpus() {
     );
     std::fs::remove_dir(&file).unwrap();
     std::fs::write(&file, b"text and then \xff\xfe").unwrap();
-    let ended = workspace.train(How::default());
+    let ended = refused(&workspace);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     assert!(
         ended.diagnostic()["message"]
@@ -72,10 +95,7 @@ fn an_unreadable_corpus() {
         "data.paths=['{}/*.md']",
         workspace.dir.path().display()
     )]);
-    workspace
-        .train(How::default())
-        .expect_error(2, "data::no-match", "*.md", "data.paths");
-    assert!(!workspace.checkpoints().exists());
+    refused(&workspace).expect_error(2, "data::no-match", "*.md", "data.paths");
 }
 
 #[test]
@@ -85,14 +105,11 @@ fn a_sequence_longer_than_the_data() {
         b"twenty bytes of text",
         &["data.validation_fraction=0"],
     );
-    workspace
-        .train(How::default())
-        .expect_error(2, "data::too-short", "seq", "seq_length");
+    refused(&workspace).expect_error(2, "data::too-short", "seq", "seq_length");
     let text = "a line of text that goes on\n".repeat(40);
     let (workspace, _) = on_text("short.txt", text.as_bytes(), &["eval_interval=5"]);
-    let ended = workspace.train(How::default());
+    let ended = refused(&workspace);
     ended.expect_error(2, "data::too-short", "validation", "validation_fraction");
-    assert!(!workspace.checkpoints().exists());
 }
 
 #[test]
@@ -106,18 +123,11 @@ fn a_tokenizer_of_another_vocabulary_size() {
     let (mut first, _) = on_text("corpus.txt", text.as_bytes(), &bpe);
     first.change(&["train_iters=1", "save_interval=0", "lr_warmup_iters=0"]);
     first.complete(How::default());
-    let before = contents(&first.run_dir());
     let tokenizer = first.run_dir().join("tokenizer.json");
     let path = format!("data.tokenizer.path={}", tokenizer.display());
-    let (second, _) = on_text(
-        "corpus.txt",
-        text.as_bytes(),
-        &["data.tokenizer.kind=file", &path, "vocab_size=4096"],
-    );
-    let ended = second.train(How::default());
-    ended.expect_error(2, "data::vocabulary", "270 tokens", "vocab_size: 270");
-    assert!(!second.checkpoints().exists());
-    assert_eq!(contents(&first.run_dir()), before);
+    let other = ["data.tokenizer.kind=file", &path, "vocab_size=4096"];
+    let (second, _) = on_text("corpus.txt", text.as_bytes(), &other);
+    refused(&second).expect_error(2, "data::vocabulary", "270 tokens", "vocab_size: 270");
 }
 
 #[test]
@@ -127,12 +137,7 @@ fn a_tokenizer_file_that_is_none() {
         "data.tokenizer.kind=file",
         &format!("data.tokenizer.path={}", file.display()),
     ]);
-    workspace.train(How::default()).expect_error(
-        2,
-        "data::tokenizer",
-        "corpus.txt",
-        "tokenizer.json",
-    );
+    refused(&workspace).expect_error(2, "data::tokenizer", "corpus.txt", "tokenizer.json");
 }
 
 #[test]

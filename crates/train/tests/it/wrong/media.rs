@@ -50,6 +50,45 @@ fn a_full_disk_at_the_last_step_names_the_last_good_checkpoint() {
     assert_eq!(steps(&workspace), [4, 8, 12]);
 }
 
+/// A run on text, whose tokens go to a cache.
+fn on_text() -> Workspace {
+    let mut workspace = Workspace::tiny(&[
+        "data.source=text",
+        "data.tokenizer.kind=bytes",
+        "vocab_size=320",
+        "train_iters=6",
+    ]);
+    let file = workspace.dir.path().join("corpus.txt");
+    std::fs::write(&file, "a line of text that goes on\n".repeat(100_000)).unwrap();
+    workspace.change(&[&format!("data.paths=['{}']", file.display())]);
+    workspace
+}
+
+#[test]
+fn a_full_disk_while_tokens_are_written_is_a_failure_not_wrong_input() {
+    let workspace = on_text();
+    let ended = train_under(&["sh"], SMALL_FILES, &workspace, How::default());
+    ended.expect_error(1, "file::disk-full", "train.bin", "free some space");
+    ended.expect_error(1, "file::disk-full", "", "data.cache_dir");
+    assert!(!workspace.run_dir().exists());
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_a_failure_not_wrong_input() {
+    if let Some(reason) = no_namespace() {
+        return cairn_base::skip(&reason);
+    }
+    let mut workspace = on_text();
+    let cache = workspace.dir.path().join("read-only");
+    std::fs::create_dir(&cache).unwrap();
+    workspace.change(&[&format!("data.cache_dir={}", cache.display())]);
+    let script = r#"
+        cache="$DIR/../../../../read-only"; mkdir -p "$DIR"
+        mount --bind "$cache" "$cache" && mount -o remount,bind,ro "$cache" && exec "$@""#;
+    let ended = train_under(NAMESPACE, script, &workspace, How::default());
+    ended.expect_error(1, "file::read-only", "read-only", "data.cache_dir");
+}
+
 /// A shell in which file systems can be mounted without further rights.
 const NAMESPACE: &[&str] = &["unshare", "--user", "--map-root-user", "--mount", "sh"];
 

@@ -54,18 +54,28 @@ fn nan_before_any_checkpoint_says_so() {
 
 #[test]
 fn the_first_operator_with_a_non_finite_value_is_named() {
+    let mut workspace = Workspace::tiny(&[
+        "train_iters=6",
+        "save_interval=3",
+        "lr_decay_style=constant",
+    ]);
+    workspace.complete(How::default());
+    workspace.change(&["train_iters=20", "save_interval=100"]);
+    workspace.change(&DIVERGING);
+    let ended = workspace.train(How {
+        detect_anomaly: true,
+        ..RESUME
+    });
+    let operator = "`rmsnorm_grad` in `norm`";
+    ended.expect_error(1, "train::anomaly", operator, "were finite");
+    ended.expect_error(1, "train::anomaly", "at step 8", "step-00000006");
     let mut workspace = Workspace::tiny(&["save_interval=100"]);
     workspace.change(&DIVERGING);
     let ended = workspace.train(How {
         detect_anomaly: true,
         ..How::default()
     });
-    ended.expect_error(
-        1,
-        "train::anomaly",
-        "`rmsnorm_grad` in `norm`",
-        "were finite",
-    );
+    ended.expect_error(1, "train::anomaly", "at step 2", "no checkpoint was");
 }
 
 #[test]
