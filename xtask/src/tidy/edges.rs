@@ -11,7 +11,6 @@ const LEVELS: &[(&str, u8)] = &[
     ("cairn-formats", 0),
     ("cairn-hip-sys", 0),
     ("cairn-layout", 0),
-    ("cairn-cdna", 1),
     ("cairn-config", 1),
     ("cairn-deps", 1),
     ("cairn-graph", 1),
