@@ -88,8 +88,10 @@ impl CheckpointWriter {
         snapshot: &Snapshot<B>,
     ) -> Result<(), CheckpointError> {
         let previous = self.wait().map(|_| ());
-        self.settle(save_now(&self.dir, snapshot, &self.options))?;
-        previous
+        let outcome = save_now(&self.dir, snapshot, &self.options);
+        let here = self.settle(outcome).map(|_| ());
+        // The first failure is the one that names the cause.
+        previous.and(here)
     }
 
     /// Waits for the checkpoint being written, if any, and gives its path.

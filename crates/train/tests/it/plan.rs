@@ -145,7 +145,7 @@ fn presets() -> Vec<String> {
 fn every_model_preset_has_an_estimate() {
     let (mut planned, mut counted) = (0, 0);
     for preset in presets() {
-        let workspace = Workspace::with_model(&preset, &["seq_length=512", "precision=bf16"]);
+        let workspace = Workspace::with_model(&preset, &["seq_length=128", "precision=bf16"]);
         let experiment = workspace.experiment().native;
         let plan = estimate(&workspace);
         let count = cairn_config::native::parameters(&experiment.model);
