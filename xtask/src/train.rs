@@ -48,7 +48,8 @@ pub(crate) struct Args {
 enum Stage {
     /// From the beginning, or from a checkpoint
     Pretrain,
-    /// Fine-tuning of a finished model, by an external framework
+    /// Fine-tuning of a finished model: nothing here does it yet, so it is refused by name
+    #[value(hide = true)]
     Posttrain,
 }
 
