@@ -2,7 +2,7 @@
 //! merged into params, from low to high: model preset, module-level keys,
 //! module preset, overrides.
 
-use cairn_base::Diagnostic;
+use cairn_base::{Diagnostic, nearest};
 
 use crate::load::Loader;
 use crate::merge;
@@ -32,6 +32,16 @@ pub(crate) fn not_a_mapping(name: &str, value: &Value) -> Diagnostic {
         .hint("write `key: value` lines below it")
 }
 
+/// Frameworks whose names may be mistyped; any other name is passed on.
+const FRAMEWORKS: &[&str] = &[
+    "native",
+    "megatron",
+    "torchtitan",
+    "maxtext",
+    "megatron_bridge",
+    "hummingbirdxt",
+];
+
 /// Assembles one module; `None` comes with an error.
 pub(crate) fn assemble(loader: &mut Loader<'_>, name: &str, module: &Value) -> Option<Module> {
     if !name.contains("trainer") {
@@ -39,12 +49,11 @@ pub(crate) fn assemble(loader: &mut Loader<'_>, name: &str, module: &Value) -> O
             "config::unknown-module",
             format!("the module `{name}` is of no known kind"),
         );
-        loader.push(
-            module
-                .origin
-                .mark(error, "")
-                .hint("name it `pre_trainer` or `post_trainer`"),
-        );
+        let hint = match nearest(name, ["pre_trainer", "post_trainer"]) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name it `pre_trainer` or `post_trainer`".to_owned(),
+        };
+        loader.push(module.origin.mark(error, "").hint(hint));
         return None;
     }
     let Kind::Map(keys) = &module.kind else {
@@ -83,6 +92,19 @@ pub(crate) fn assemble(loader: &mut Loader<'_>, name: &str, module: &Value) -> O
         );
         return None;
     };
+    let known = FRAMEWORKS.contains(&framework_name);
+    if let Some(near) = nearest(framework_name, FRAMEWORKS.iter().copied()).filter(|_| !known) {
+        let warning = Diagnostic::warning(
+            "config::unknown-framework",
+            format!("the framework `{framework_name}` is not known here"),
+        );
+        loader.push(
+            framework
+                .origin
+                .mark(warning, "")
+                .hint(format!("did you mean `{near}`?")),
+        );
+    }
     let preset = preset::load(loader, Folder::Modules(framework_name), config);
     let model_preset = preset::load(loader, Folder::Models(framework_name), model);
     let (mut params, model_preset) = (preset?, model_preset?);

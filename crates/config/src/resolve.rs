@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cairn_base::{Diagnostic, nearest};
+use cairn_base::{Diagnostic, Severity, nearest};
 
 use crate::load::Loader;
 use crate::native::{self, ExperimentMeta};
@@ -113,9 +113,23 @@ fn run(path: &Path, options: &Options<'_>, loader: &mut Loader<'_>) -> Option<Re
         modules,
         selected,
     };
+    if resolved
+        .module()
+        .is_some_and(|module| module.framework_name() == NATIVE)
+    {
+        // Where Cairn itself writes, a name does not choose another place.
+        for diagnostic in &mut loader.diagnostics {
+            if diagnostic.code == RUN_DIR_ESCAPE {
+                diagnostic.severity = Severity::Error;
+            }
+        }
+    }
     check(&mut resolved, &mut loader.diagnostics);
     Some(resolved)
 }
+
+/// A name that is a path to elsewhere: a warning for frameworks that allow it.
+const RUN_DIR_ESCAPE: &str = "config::run-dir-escape";
 
 /// The four texts that name a run.
 struct Names {
@@ -148,7 +162,9 @@ impl Names {
                         value.described()
                     ),
                 };
+                let empty = value.as_str().is_some();
                 let hint = match value.origin.via {
+                    _ if empty => "give it a text, such as `run-1`",
                     Via::Environment => {
                         "give it a text that is no number or truth value, such as `run-1`"
                     }
@@ -164,7 +180,7 @@ impl Names {
             }
             if key != "workspace" && value.as_str().is_some_and(leaves_workspace) {
                 let warning = Diagnostic::warning(
-                    "config::run-dir-escape",
+                    RUN_DIR_ESCAPE,
                     format!("`{key}` leads out of the workspace"),
                 );
                 diagnostics.push(

@@ -98,6 +98,7 @@ impl TrainError {
                 | CheckpointError::Damaged { .. }
                 | CheckpointError::Version { .. }
                 | CheckpointError::None { .. }
+                | CheckpointError::NotAFolder { .. }
                 | CheckpointError::Read(_) => 2,
                 _ => 1,
             },

@@ -23,13 +23,13 @@ pub(crate) struct DepsArgs {
     #[arg(long = "repo", value_name = "DIR")]
     repos: Vec<PathBuf>,
     /// Commits in each repository that is made
-    #[arg(long, value_name = "N", default_value = "3000", value_parser = crate::args::at_least_one)]
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = crate::args::at_least_one)]
     commits: usize,
     /// Files in each repository that is made
-    #[arg(long, value_name = "N", default_value = "2000", value_parser = crate::args::at_least_one)]
+    #[arg(long, value_name = "N", default_value = "1500", value_parser = crate::args::at_least_one)]
     files: usize,
     /// How often; medians are reported
-    #[arg(long, value_name = "N", default_value = "5", value_parser = crate::args::at_least_one)]
+    #[arg(long, value_name = "N", default_value = "3", value_parser = crate::args::at_least_one)]
     repeats: usize,
 }
 

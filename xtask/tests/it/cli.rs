@@ -13,6 +13,7 @@ mod exit_codes;
 mod fixture;
 mod kernels;
 mod manual;
+mod outputs;
 mod tools;
 
 /// The checkout.

@@ -92,6 +92,10 @@ fn object(row: &'static Field, value: &Value, entries: &mut Entries, found: &mut
             row.name,
             a(value.type_name())
         );
+        let null = row.nullable()
+            && value
+                .as_str()
+                .is_some_and(|text| text.eq_ignore_ascii_case("null") || text == "~");
         let names: Vec<&str> = fields()
             .filter(|entry| entry.parent() == row.name)
             .map(Field::key)
@@ -102,11 +106,14 @@ fn object(row: &'static Field, value: &Value, entries: &mut Entries, found: &mut
                 Diagnostic::error("config::wrong-type", message),
                 "",
             )
-            .hint(format!(
-                "write `{}: {{...}}` with {}",
-                row.key(),
-                list(&names)
-            )),
+            .hint(if null {
+                format!(
+                    "to switch it off, write `{}=None` on the command line, or `null` without quotes in a file",
+                    row.name
+                )
+            } else {
+                format!("write `{}: {{...}}` with {}", row.key(), list(&names))
+            }),
         );
         entries.refuse(row);
     }

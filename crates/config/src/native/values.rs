@@ -7,7 +7,7 @@ use super::check::{a, list};
 use super::entries::mark;
 use super::layers;
 use super::table::{Fallback, Field, FieldKind, Interval};
-use crate::value::{Kind, Value};
+use crate::value::{Kind, Value, Via};
 
 /// A value as JSON of the row's type, with a note if it was not written as
 /// such; or the error.
@@ -129,7 +129,13 @@ fn integer(
             &found.to_string(),
             &bounds(min, max),
         )),
-        Kind::BigInt(digits) => Err(out_of_range(row, value, digits, &bounds(min, max))),
+        // Too large for any bound that would be left out.
+        Kind::BigInt(digits) => Err(out_of_range(
+            row,
+            value,
+            digits,
+            &format!("from {min} to {max}"),
+        )),
         Kind::Str(text) => match plain_number(text).and_then(whole) {
             Some(found) if (min..=max).contains(&found) => {
                 let note = read_as_number(row, value, text, &found.to_string(), &found.to_string());
@@ -141,7 +147,7 @@ fn integer(
                 &found.to_string(),
                 &bounds(min, max),
             )),
-            None => Err(wrong_type(row, value)),
+            None => Err(number_wanted(row, value)),
         },
         Kind::Float(found) => {
             let diagnostic = wrong_type(row, value);
@@ -150,7 +156,7 @@ fn integer(
                 None => diagnostic,
             })
         }
-        _ => Err(wrong_type(row, value)),
+        _ => Err(number_wanted(row, value)),
     }
 }
 
@@ -168,11 +174,11 @@ fn number(
                     Some(read_as_number(row, value, text, &number, &float_text(text))),
                 )
             }
-            None => return Err(wrong_type(row, value)),
+            None => return Err(number_wanted(row, value)),
         },
         _ => match value.as_f64() {
             Some(found) => (found, None),
-            None => return Err(wrong_type(row, value)),
+            None => return Err(number_wanted(row, value)),
         },
     };
     if range.contains(found) {
@@ -233,8 +239,7 @@ fn same_meaning(name: &str, word: &str) -> Option<&'static str> {
 
 fn texts(row: &Field, value: &Value) -> Result<(Json, Option<Diagnostic>), Diagnostic> {
     if let Some(text) = value.as_str() {
-        let hint = format!("write `{}: [{text}]`", row.key());
-        return Err(wrong_type(row, value).hint(hint));
+        return Err(wrong_type(row, value).hint(list_wanted(row, value, text)));
     }
     let Some(items) = value.as_list() else {
         return Err(wrong_type(row, value));
@@ -314,6 +319,36 @@ fn wrong_type(row: &Field, value: &Value) -> Diagnostic {
         Diagnostic::error("config::wrong-type", message),
         "",
     )
+}
+
+/// How the list is written that a text was given for: on a command line, what
+/// looks like one without quotes is read as text.
+fn list_wanted(row: &Field, value: &Value, text: &str) -> String {
+    let inner = text.trim().trim_start_matches('[').trim_end_matches(']');
+    let quoted: Vec<String> = inner
+        .split(',')
+        .map(|item| item.trim().trim_matches(['\'', '"']))
+        .filter(|item| !item.is_empty())
+        .map(|item| format!("'{item}'"))
+        .collect();
+    let items = quoted.join(", ");
+    match value.origin.via {
+        Via::CommandLine => format!("quote what is in the list: `\"{}=[{items}]\"`", row.name),
+        _ => format!("write `{}: [{inner}]`", row.key()),
+    }
+}
+
+/// Something else where a number is wanted: shows one.
+fn number_wanted(row: &Field, value: &Value) -> Diagnostic {
+    let example = match (row.default_json(), row.kind) {
+        (Some(default), _) if default.is_number() => yaml_text(&default),
+        (_, FieldKind::Int { min, max }) => 64.clamp(min, max).to_string(),
+        (_, FieldKind::Float(range)) if range.contains(1e-3) => "1.0e-3".to_owned(),
+        (_, FieldKind::Float(range)) => float_text(&format!("{:?}", range.min)),
+        _ => return wrong_type(row, value),
+    };
+    let hint = format!("write a number, as in `{}: {example}`", row.key());
+    wrong_type(row, value).hint(hint).hint(advice(row))
 }
 
 /// A number or the like where text is wanted: quotes help.

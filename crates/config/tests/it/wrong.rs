@@ -518,7 +518,7 @@ fn names_are_text() {
         "config::wrong-type",
         3,
         "empty",
-        "quotes",
+        "such as",
     );
     assert_eq!(
         world().resolve(&["exp_name=123"]).0.unwrap().root_path(),
@@ -895,4 +895,29 @@ fn of_two_modules_the_one_asked_for_gets_the_overrides() {
         "has no module `pre_trainer`",
         "it has a_trainer, post_trainer",
     );
+}
+
+#[test]
+fn names_that_are_mistyped_are_guessed() {
+    error(
+        &changed("pre_trainer:", "pre_traner:"),
+        &[],
+        "config::unknown-module",
+        7,
+        "pre_traner",
+        "did you mean `pre_trainer`?",
+    );
+    let mistyped = found(
+        &changed("framework: toy", "framework: natve"),
+        &[],
+        Severity::Warning,
+    );
+    let guess = mistyped
+        .iter()
+        .find(|one| one.0 == "config::unknown-framework");
+    let (_, line, _, hint) = guess.expect("a warning beside the missing presets");
+    assert_eq!((*line, hint.as_str()), (7, "did you mean `native`?"));
+    assert!(mistyped.len() > 1, "there is no such preset folder");
+    let other = found(&world(), &[], Severity::Warning);
+    assert!(other.iter().all(|one| one.0 != "config::unknown-framework"));
 }

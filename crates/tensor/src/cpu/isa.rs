@@ -36,7 +36,7 @@ pub enum Isa {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum IsaError {
     /// The text names no instruction set.
-    #[error("`{name}` is not one of portable, avx2, avx512, amx")]
+    #[error("`{name}` is not one of portable, avx2, avx512, avx512_bf16, amx")]
     Unknown {
         /// The text as given.
         name: String,

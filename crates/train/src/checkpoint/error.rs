@@ -59,6 +59,12 @@ pub enum CheckpointError {
         /// The folder looked in.
         path: PathBuf,
     },
+    /// A file where a folder is wanted.
+    #[error("{} is a file; a checkpoint is a folder, and so is a run", path.display())]
+    NotAFolder {
+        /// What was named.
+        path: PathBuf,
+    },
     /// A record contradicts itself or another one.
     #[error("tensor `{name}` cannot be saved: {reason}")]
     Record {
@@ -134,6 +140,10 @@ impl CheckpointError {
             Self::None { .. } => (
                 "checkpoint::none",
                 "run without --resume to start from step 0, or check `workspace` and `exp_name`",
+            ),
+            Self::NotAFolder { .. } => (
+                "checkpoint::not-a-folder",
+                "name a run directory, or one of its `checkpoints/step-...` folders",
             ),
             Self::Record { .. } => (
                 "checkpoint::record",

@@ -52,6 +52,11 @@ pub struct Inspection {
 /// When the folder does not exist or cannot be read.
 pub fn list(path: &Path, full: bool) -> Result<Vec<Listing>, CheckpointError> {
     let dir = checkpoints_dir(path);
+    if path.is_file() {
+        return Err(CheckpointError::NotAFolder {
+            path: path.to_path_buf(),
+        });
+    }
     if !dir.is_dir() {
         return Err(CheckpointError::None { path: dir });
     }

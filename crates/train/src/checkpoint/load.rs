@@ -154,6 +154,11 @@ pub fn locate(path: &Path) -> Result<Latest, CheckpointError> {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
         return Err(FileError::new("read", path, missing).into());
     }
+    if !path.is_dir() {
+        return Err(CheckpointError::NotAFolder {
+            path: path.to_path_buf(),
+        });
+    }
     let dir = checkpoints_dir(path);
     let latest = find_latest(&dir)?;
     if latest.path.is_none() {

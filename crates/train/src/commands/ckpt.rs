@@ -20,7 +20,8 @@ use crate::native::{convert, init};
 /// # Errors
 /// When the folder cannot be read.
 pub fn list(context: &Context, request: &CkptList) -> Result<u8, TrainError> {
-    let rows = checkpoint::list(&request.run_dir, false)?;
+    // In full: a list that calls a damaged one complete is of no use.
+    let rows = checkpoint::list(&request.run_dir, true)?;
     context.answer(&rows, |rows| {
         if rows.is_empty() {
             return format!("no checkpoints in {}", request.run_dir.display());
@@ -35,12 +36,14 @@ pub fn list(context: &Context, request: &CkptList) -> Result<u8, TrainError> {
 /// # Errors
 /// When there is none, or it is damaged.
 pub fn inspect(context: &Context, request: &CkptInspect) -> Result<u8, TrainError> {
-    let path = newest(&request.path)?;
-    if request.verify {
-        checkpoint::verify(&path)?;
-    }
+    let (path, passed_over) = newest(&request.path)?;
     context.answer(&checkpoint::inspect(&path)?, text::inspection)?;
-    Ok(0)
+    // Told on stderr already; who asks whether all is well wants to hear no.
+    Ok(if request.verify && passed_over > 0 {
+        2
+    } else {
+        0
+    })
 }
 
 /// Writes a checkpoint's model in the Hugging Face layout.
@@ -48,7 +51,16 @@ pub fn inspect(context: &Context, request: &CkptInspect) -> Result<u8, TrainErro
 /// # Errors
 /// When the checkpoint is damaged or the folder cannot be written.
 pub fn export(context: &Context, request: &CkptExport) -> Result<u8, TrainError> {
-    let path = newest(&request.path)?;
+    if request.to.exists() && !request.to.is_dir() {
+        let message = format!(
+            "{} is a file, not a folder to write to",
+            request.to.display()
+        );
+        let diagnostic = Diagnostic::error("ckpt::not-a-folder", message)
+            .hint("name a new folder: nothing is overwritten");
+        return Err(Box::new(diagnostic).into());
+    }
+    let (path, _) = newest(&request.path)?;
     let loaded = checkpoint::load(&path)?;
     let unreadable = |error: serde_json::Error| TrainError::State {
         path: path.clone(),
@@ -136,13 +148,16 @@ pub fn import(context: &Context, request: &CkptImport) -> Result<u8, TrainError>
     Ok(0)
 }
 
-/// The checkpoint meant by `path`: itself, or the newest of a run.
-fn newest(path: &Path) -> Result<PathBuf, TrainError> {
+/// The checkpoint meant by `path`: itself, or the newest complete one of a run,
+/// and how many newer ones of it are damaged.
+fn newest(path: &Path) -> Result<(PathBuf, usize), TrainError> {
     let latest = checkpoint::locate(path)?;
     for warning in &latest.warnings {
         crate::console::diagnostic(warning);
     }
-    latest.path.ok_or_else(|| {
+    let passed_over = latest.warnings.len();
+    let found = latest.path.map(|path| (path, passed_over));
+    found.ok_or_else(|| {
         let message = format!("no complete checkpoint in {}", path.display());
         let hint = "name a run directory, or one of its `checkpoints/step-...` folders";
         Box::new(Diagnostic::error("ckpt::none", message).hint(hint)).into()

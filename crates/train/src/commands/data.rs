@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use cairn_base::FileError;
+use cairn_base::{Diagnostic, FileError};
 use cairn_launch::request::{DataInspect, DataPrepare, DataTarget};
 use serde::Serialize;
 
@@ -107,6 +107,18 @@ pub fn inspect(context: &Context, request: &DataInspect) -> Result<u8, TrainErro
                 Some("bin" | "idx") => path.with_extension(""),
                 _ => path.clone(),
             };
+            let (_, idx) = pair(&prefix);
+            if !idx.exists() {
+                let message = format!(
+                    "{} is no Megatron data set: there is no {}",
+                    path.display(),
+                    idx.display()
+                );
+                let diagnostic = Diagnostic::error("data::no-pair", message)
+                    .hint("name the prefix of a `.bin`/`.idx` pair, or one of its files")
+                    .hint("`data inspect --exp EXPERIMENT` describes the text of an experiment");
+                return Err(Box::new(diagnostic).into());
+            }
             context.answer(
                 &inspect_megatron(&prefix, request.show)?,
                 IndexedReport::text,

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use crate::checkpoint::{Inspection, Listing};
 use crate::data::report::SplitReport;
+use crate::data::settings::SourceKind;
 use crate::data::{InspectReport, PrepareReport};
 
 /// `1.5 MB` and the like: powers of 1000.
@@ -73,10 +74,14 @@ pub fn prepared(report: &PrepareReport) -> String {
         let ratio = side.chars_per_token.map_or_else(String::new, |ratio| {
             format!(", {ratio:.3} characters a token")
         });
+        let documents = match report.source {
+            SourceKind::Mock => "made up".to_owned(),
+            _ => format!("{} documents", side.stats.documents),
+        };
         let _ = writeln!(
             text,
-            "{name:<11} {} documents, {} tokens, {} sequences{ratio}",
-            side.stats.documents, side.stats.tokens, side.sequences
+            "{name:<11} {documents}, {} tokens, {} sequences{ratio}",
+            side.stats.tokens, side.sequences
         );
     };
     side(&mut text, "training", &report.train);

@@ -121,6 +121,7 @@ impl Trainer for NativeTrainer {
     fn setup(&mut self) -> Result<(), TrainError> {
         let args = &self.args;
         let training = &args.experiment.training;
+        refuse_file_in_the_way(args.run_dir())?;
         let checkpoints = args.run_dir().join("checkpoints");
         if !args.resume {
             refuse_to_overwrite(&checkpoints)?;
@@ -660,6 +661,25 @@ fn with_last_good(open: &Open, error: CheckpointError) -> TrainError {
 fn opened(open: &mut Option<Open>) -> Result<&mut Open, TrainError> {
     open.as_mut()
         .ok_or_else(|| TrainError::Internal("the trainer was not set up".to_owned()))
+}
+
+/// A file where a folder of the run directory's path is to be: a slip in
+/// `workspace` or a name, found before anything is written.
+fn refuse_file_in_the_way(run_dir: &Path) -> Result<(), TrainError> {
+    let Some(found) = run_dir.ancestors().find(|path| path.exists()) else {
+        return Ok(());
+    };
+    if found.is_dir() {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is a file, so {} cannot be a folder",
+        found.display(),
+        run_dir.display()
+    );
+    let diagnostic = Diagnostic::error("train::file-in-the-way", message)
+        .hint("choose another `workspace` or `exp_name`");
+    Err(Box::new(diagnostic).into())
 }
 
 /// A new run must not mix with the checkpoints of an old one.

@@ -7,7 +7,9 @@ mod numbers;
 
 use std::path::Path;
 
-use cairn_launch::request::{CkptInspect, CkptList, Command};
+use cairn_launch::request::{
+    CkptExport, CkptInspect, CkptList, Command, DataInspect, DataTarget, Report,
+};
 use cairn_train::checkpoint;
 use serde_json::Value;
 
@@ -100,6 +102,27 @@ fn a_damaged_checkpoint_is_passed_over_with_a_warning() {
             "step-00000012",
             "older checkpoint",
         );
+        let whole_run = CkptInspect {
+            path: workspace.run_dir(),
+            verify: true,
+        };
+        let ended = run(&Command::CkptInspect(whole_run), 0);
+        assert_eq!(ended.code, Some(2), "{what}: {}", ended.stderr);
+        assert!(ended.stderr.contains("step-00000012"), "{}", ended.stderr);
+        let described: Value = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(described["step"], 8, "{what}");
+        let list = CkptList {
+            run_dir: workspace.run_dir(),
+        };
+        let ended = run(&Command::CkptList(list), 0);
+        let rows: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let problems: Vec<bool> = rows
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["problem"].is_string())
+            .collect();
+        assert_eq!(problems, [false, false, true], "{what}: {rows}");
         let ended = workspace.complete(RESUME);
         assert!(
             ended.stderr.contains("checkpoint::damaged"),
@@ -223,4 +246,54 @@ fn checkpoint_commands_say_what_is_missing() {
         serde_json::from_str::<Value>(&ended.stdout).unwrap(),
         serde_json::json!([])
     );
+}
+
+#[test]
+fn a_file_is_neither_a_checkpoint_nor_a_run_nor_a_folder() {
+    let workspace = run_with_checkpoints();
+    let file = workspace.run_dir().join("metrics.jsonl");
+    let before = contents(&workspace.run_dir());
+    let inspect = Command::CkptInspect(CkptInspect {
+        path: file.clone(),
+        verify: false,
+    });
+    let list = Command::CkptList(CkptList {
+        run_dir: file.clone(),
+    });
+    for command in [inspect, list] {
+        let ended = run(&command, 0);
+        ended.expect_error(2, "checkpoint::not-a-folder", "is a file", "run directory");
+    }
+    let export = Command::CkptExport(CkptExport {
+        path: workspace.run_dir(),
+        to: file.clone(),
+        dtype: "f32".to_owned(),
+    });
+    let ended = run(&export, 0);
+    ended.expect_error(2, "ckpt::not-a-folder", "metrics.jsonl", "new folder");
+    let report = Command::Report(Report {
+        run_dir: workspace.dir.path().to_path_buf(),
+        output: None,
+    });
+    let ended = run(&report, 0);
+    ended.expect_error(2, "report::no-run", "metrics.jsonl", "exp_name");
+    let data = Command::DataInspect(Box::new(DataInspect {
+        target: DataTarget::Megatron(file),
+        show: 1,
+    }));
+    let ended = run(&data, 0);
+    ended.expect_error(2, "data::no-pair", "metrics.jsonl", "--exp");
+    assert_eq!(contents(&workspace.run_dir()), before);
+}
+
+#[test]
+fn a_file_in_the_way_of_the_run_directory_is_named() {
+    let workspace = Workspace::tiny(&[]);
+    let file = workspace.dir.path().join("g");
+    std::fs::write(&file, "no folder").unwrap();
+    for how in [How::default(), RESUME] {
+        let ended = workspace.train(how);
+        ended.expect_error(2, "train::file-in-the-way", "/g is a file", "workspace");
+    }
+    assert_eq!(contents(workspace.dir.path()).len(), 1);
 }

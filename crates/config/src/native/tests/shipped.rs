@@ -182,3 +182,36 @@ fn what_is_typed_last_wins_over_foreign_names_and_presets() {
         (Some(Precision::F64), vec![])
     );
 }
+
+/// What is typed on a command line gets a hint that can be typed there.
+#[test]
+fn overrides_that_are_wrong_are_told_what_to_write() {
+    #[rustfmt::skip]
+    let table: &[(&str, &str, &str)] = &[
+        ("data.paths=[Cargo.toml]", "must be a list of texts", "`\"data.paths=['Cargo.toml']\"`"),
+        ("sample=null", "must be a mapping", "`sample=None`"),
+        ("lr=true", "`lr` must be a number", "write a number, as in `lr: "),
+        ("hidden_size=[]", "must be an integer", "write a number, as in `hidden_size: 64`"),
+        ("seed=18446744073709551616", "must be from 0 to 9223372036854775807", "seed"),
+        ("exp_name=../../x", "leads out of the workspace", "set `workspace`"),
+        ("user_name=/tmp", "leads out of the workspace", "set `workspace`"),
+        ("exp_name=", "`exp_name` is empty", "such as `run-1`"),
+    ];
+    for (token, message, hint) in table {
+        let (experiment, diagnostics) = run("quickstart.yaml", &[token]);
+        assert!(experiment.is_none(), "{token}");
+        let errors: Vec<_> = diagnostics.iter().filter(|one| one.is_error()).collect();
+        let text = rendered(&diagnostics);
+        assert_eq!(errors.len(), 1, "{token}: {text}");
+        assert!(errors[0].message.contains(message), "{token}: {text}");
+        let said = errors[0].hints.iter().any(|one| one.contains(hint));
+        assert!(said, "{token}: {text}");
+    }
+    // What the hints say is right.
+    let quoted = right(
+        "quickstart.yaml",
+        &["data.paths=['Cargo.toml']", "sample=None"],
+    );
+    assert_eq!(quoted.data.paths, ["Cargo.toml"]);
+    assert!(quoted.training.sample.is_none());
+}
