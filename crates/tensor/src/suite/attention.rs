@@ -199,11 +199,11 @@ fn losses(
         samples.push(make(CrossEntropyConfig { z_loss, chunk }, name, inputs));
     }
     let first = samples[1].clone();
-    for order in [Order::Transposed, Order::Sliced] {
-        let mut sample = first.ordered(order);
-        sample.inputs[2].order = Order::Contiguous;
-        samples.push(sample);
-    }
+    samples.extend([Order::Transposed, Order::Sliced].map(|order| first.ordered(order)));
+    // With equal rows of the weight the gradient of the state would cancel.
+    let mut equal = first.ordered(Order::Broadcast);
+    equal.inputs[1].order = Order::Contiguous;
+    samples.push(equal);
     samples
 }
 

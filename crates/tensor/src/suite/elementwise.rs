@@ -153,7 +153,7 @@ fn binary(dtype: DType) -> Vec<Sample> {
 fn select(dtype: DType) -> Vec<Sample> {
     let mut samples = Vec::new();
     for condition in [dtype, DType::I32, DType::U8] {
-        for shape in table::<Dims, _>([&[], &[127], &[3, 129], &[0, 5]]) {
+        for shape in table::<Dims, _>([&[], &[127], &[3, 129], &[0, 5], &[1]]) {
             let inputs = vec![
                 SampleInput::new(condition, shape, Content::Integers(0, 2)),
                 SampleInput::normal(dtype, shape),
@@ -247,6 +247,7 @@ fn dropout(dtype: DType) -> Vec<Sample> {
         (0.5, &[3, 129]),
         (0.9, &[2, 3, 33]),
         (0.5, &[0, 5]),
+        (0.5, &[1]),
     ]) {
         let op = Dropout { p, key: 42 };
         let inputs = vec![SampleInput::normal(dtype, shape), rng()];

@@ -98,6 +98,8 @@ fn slice(dtype: DType) -> Vec<Sample> {
         (&[4, 5, 6], &[1, 0, 5], &[2, 5, 6]),
         (&[4, 5], &[4, 0], &[4, 5]),
         (&[9], &[8], &[9]),
+        (&[1, 5], &[0, 1], &[1, 4]),
+        (&[0, 5], &[0, 1], &[0, 3]),
     ]) {
         let op = Slice {
             start: start.to_vec(),
@@ -114,6 +116,7 @@ fn pad(dtype: DType) -> Vec<Sample> {
     for (shape, before, after) in table::<(Dims, Dims, Dims), _>([
         (&[3, 129], &[2, 1], &[0, 3]),
         (&[5], &[0], &[0]),
+        (&[1], &[0], &[2]),
         (&[0, 2], &[1, 0], &[1, 1]),
         (&[2, 3, 4], &[0, 0, 1], &[1, 0, 0]),
     ]) {
@@ -135,6 +138,7 @@ fn broadcast(dtype: DType) -> Vec<Sample> {
         (&[], &[2, 3]),
         (&[2, 1, 5], &[4, 2, 3, 5]),
         (&[1, 5], &[0, 5]),
+        (&[0], &[3, 0]),
     ]) {
         let op = Broadcast { shape: to.into() };
         samples.extend(all_orders(Sample::new(
@@ -174,6 +178,7 @@ fn fill(dtype: DType) -> Vec<Sample> {
         make(3.7, &[3, 129]),
         make(0.0, &[127]),
         make(2.0, &[0, 5]),
+        make(-1.0, &[1]),
     ]
 }
 
@@ -203,7 +208,7 @@ fn embedding(dtype: DType) -> Vec<Sample> {
         ));
     }
     let first = samples[0].clone();
-    samples.extend([Order::Transposed, Order::Sliced].map(|order| first.ordered(order)));
+    samples.extend(all_orders(first).into_iter().skip(1));
     samples
 }
 
@@ -235,7 +240,7 @@ fn embedding_grad(dtype: DType) -> Vec<Sample> {
         }
     }
     let first = samples[0].clone();
-    samples.extend([Order::Transposed, Order::Sliced].map(|order| first.ordered(order)));
+    samples.extend(all_orders(first).into_iter().skip(1));
     samples
 }
 
@@ -256,7 +261,12 @@ fn rope_table(_: DType) -> Vec<Sample> {
             };
             let positions = SampleInput::new(DType::I32, [s], Content::Integers(0, 131_072));
             let name = format!("{s} x {head_dim} scaled={}", scaling.is_some());
-            samples.push(Sample::new(name, op, vec![positions]));
+            samples.extend(
+                [Order::Contiguous, Order::Sliced, Order::Broadcast].map(|order| {
+                    let name = format!("{name} {order:?}").to_lowercase();
+                    Sample::new(name, op.clone(), vec![positions.clone().ordered(order)])
+                }),
+            );
         }
     }
     samples

@@ -30,6 +30,7 @@ fn adamw(dtype: DType) -> Vec<Sample> {
             (&[33], 0.1, dtype, Some(DType::F16), 1.0),
             (&[33], 0.1, dtype, Some(DType::BF16), 0.0),
             (&[], 0.1, dtype, None, 1.0),
+            (&[1], 0.1, dtype, None, 1.0),
             (&[0], 0.1, dtype, None, 1.0),
         ])
     {
@@ -56,12 +57,20 @@ fn adamw(dtype: DType) -> Vec<Sample> {
             format!("{shape:?} decay={weight_decay} grad={grad} copy={copy:?} apply={apply}");
         samples.push(Sample::new(name, op, inputs));
     }
+    // States lie as they were made; only the gradient comes from elsewhere.
+    let plain = samples[1].clone();
+    for order in [Order::Transposed, Order::Sliced, Order::Broadcast] {
+        let mut sample = plain.clone();
+        sample.name = format!("{} grad {order:?}", plain.name).to_lowercase();
+        sample.inputs[1] = sample.inputs[1].clone().ordered(order);
+        samples.push(sample);
+    }
     samples
 }
 
 fn assign(dtype: DType) -> Vec<Sample> {
     let mut samples = Vec::new();
-    for shape in table::<Dims, _>([&[], &[3, 129], &[0, 5]]) {
+    for shape in table::<Dims, _>([&[], &[1], &[3, 129], &[0, 5]]) {
         let content = if dtype.is_float() {
             Content::Normal(1.0)
         } else {
@@ -94,7 +103,12 @@ fn cache_write(dtype: DType) -> Vec<Sample> {
         (2, 9, 0, 2, 5, 9.0),
         (1, 7, 7, 1, 33, 0.0),
     ] {
-        for order in [Order::Contiguous, Order::Transposed, Order::Sliced] {
+        for order in [
+            Order::Contiguous,
+            Order::Transposed,
+            Order::Sliced,
+            Order::Broadcast,
+        ] {
             let inputs = vec![
                 SampleInput::normal(dtype, [b, max, h, d]),
                 SampleInput::normal(dtype, [b, s, h, d]).ordered(order),
