@@ -17,7 +17,7 @@ mod nix;
     after_help = "Examples:\n  cargo xtask ci\n  cargo xtask ci --arch gfx942\n  cargo xtask ci --nix"
 )]
 pub(crate) struct Args {
-    /// The architecture to check for; cpu is no GPU at all
+    /// Check for this architecture and build its kernels; cpu is no GPU at all
     #[arg(long, value_enum, value_name = "ARCH")]
     arch: Option<ArchArg>,
     /// Build the flake's shells and packages, and run the checks inside a shell
@@ -83,15 +83,29 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     if failed { Err(Failure::told()) } else { Ok(()) }
 }
 
-/// The checks, which build kernels for this architecture where they build any.
+/// The checks; for a GPU also its kernels, and no other architecture's.
 fn checks_for(context: &Context, arch: Option<ArchArg>) -> Vec<Check> {
     let mut checks = checks(context);
-    if let Some(arch) = arch.filter(|arch| *arch != ArchArg::Cpu) {
-        for check in &mut checks {
-            check.exec = check.exec.clone().env("GPU_ARCHS", arch.name());
-        }
+    let Some(arch) = arch.filter(|arch| *arch != ArchArg::Cpu) else {
+        return checks;
+    };
+    // The tests come first: their set-up brings the compiler.
+    checks.extend(["build", "check"].map(|what| Check {
+        name: format!("kernels {what}"),
+        needs: None,
+        exec: xtask(context, &format!("kernels {what}")),
+    }));
+    for check in &mut checks {
+        check.exec = check.exec.clone().env("GPU_ARCHS", arch.name());
     }
     checks
+}
+
+/// This program, started anew.
+fn xtask(context: &Context, words: &str) -> Exec {
+    Exec::new(std::env::current_exe().unwrap_or_default())
+        .args(words.split_whitespace())
+        .cwd(&context.root)
 }
 
 fn checks(context: &Context) -> Vec<Check> {
@@ -102,12 +116,6 @@ fn checks(context: &Context) -> Vec<Check> {
             .cwd(&context.root)
     };
     let building = |words: &str| cargo(words).env("CARGO_TARGET_DIR", &target);
-    let xtask = std::env::current_exe().unwrap_or_default();
-    let xtask = |words: &str| {
-        Exec::new(&xtask)
-            .args(words.split_whitespace())
-            .cwd(&context.root)
-    };
     vec![
         Check {
             name: "format".to_owned(),
@@ -124,7 +132,7 @@ fn checks(context: &Context) -> Vec<Check> {
         Check {
             name: "tidy".to_owned(),
             needs: None,
-            exec: xtask("tidy"),
+            exec: xtask(context, "tidy"),
         },
         Check {
             name: "documentation".to_owned(),
@@ -153,7 +161,7 @@ fn checks(context: &Context) -> Vec<Check> {
         Check {
             name: "tests".to_owned(),
             needs: None,
-            exec: xtask("test --setup"),
+            exec: xtask(context, "test --setup"),
         },
     ]
 }

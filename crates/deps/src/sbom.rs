@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::lock::Locked;
 use crate::project::Project;
-use crate::url::Url;
+use crate::url::{Scheme, Url};
 
 /// SPDX 2.3, as JSON.
 #[must_use]
@@ -164,9 +164,13 @@ fn spdx_id(name: &str) -> String {
 }
 
 /// Where a revision is downloaded, in the form of SPDX.
+///
+/// A folder of this machine has none: SPDX wants a host.
 fn location(url: &Url, rev: &str) -> String {
     let address = url.to_string();
-    if address.contains("://") {
+    if url.scheme() == Scheme::File {
+        "NOASSERTION".to_owned()
+    } else if address.contains("://") {
         format!("git+{address}@{rev}")
     } else {
         format!("git+ssh://{}@{rev}", address.replacen(':', "/", 1))
@@ -221,6 +225,8 @@ mod tests {
         let url = Url::parse("git@host:a/b.git").unwrap();
         assert_eq!(purl(&url, "01"), None);
         assert_eq!(location(&url, "01"), "git+ssh://git@host/a/b.git@01");
+        let url = Url::parse("file:///a/b").unwrap();
+        assert_eq!(location(&url, "01"), "NOASSERTION");
         assert_eq!(spdx_id("a_b/c"), "SPDXRef-Package-a-b-c");
     }
 }

@@ -52,13 +52,23 @@ const NEEDS: &[Need] = &[
     Need {
         probe: &["python3", "-c", "import venv, ensurepip"],
         package: "python3-venv",
-        why: "TensorBoard, which reads what a run wrote, is installed with it",
+        why: "packages that read and check what Cairn wrote are installed with it",
     },
 ];
 
-/// What the tests' Python holds. PyTorch and transformers are too large to be
-/// installed unasked; who has them names their Python in `CAIRN_PYTHON`.
-const PYTHON_PACKAGES: [&str; 3] = ["tensorboard", "safetensors", "numpy"];
+/// What the tests' Python holds: packages, and a module of each. PyTorch and
+/// transformers are too large to be installed unasked; who has them names their
+/// Python in `CAIRN_PYTHON`.
+const PYTHON_PACKAGES: [(&str, &str); 5] = [
+    ("tensorboard", "tensorboard"),
+    ("safetensors", "safetensors"),
+    ("numpy", "numpy"),
+    ("spdx-tools", "spdx_tools"),
+    (
+        "cyclonedx-python-lib[json-validation]",
+        "cyclonedx.validation.json",
+    ),
+];
 
 /// Installs what is missing. Tests that lack something skip with a reason, so
 /// nothing here is a failure.
@@ -87,7 +97,10 @@ fn install_python(context: &Context) {
     if has_packages(&dir) {
         return;
     }
-    eprintln!("setup: {}", PYTHON_PACKAGES.join(", "));
+    eprintln!(
+        "setup: {}",
+        PYTHON_PACKAGES.map(|(package, _)| package).join(", ")
+    );
     let (make, fill) = python_commands(&dir);
     if let Err(error) = make.output().and_then(|_| fill.output()) {
         // Half an environment would be taken for a whole one.
@@ -110,14 +123,17 @@ fn python_commands(dir: &Path) -> (Exec, Exec) {
     let fill = Exec::new(dir.join("bin/python"))
         .args(["-m", "pip", "install", "--quiet"])
         .args(["--disable-pip-version-check", "--retries", "1"])
-        .args(PYTHON_PACKAGES);
+        .args(PYTHON_PACKAGES.map(|(package, _)| package));
     (make, fill)
 }
 
 fn has_packages(dir: &Path) -> bool {
     Exec::new(dir.join("bin/python"))
         .arg("-c")
-        .arg(format!("import {}", PYTHON_PACKAGES.join(", ")))
+        .arg(format!(
+            "import {}",
+            PYTHON_PACKAGES.map(|(_, module)| module).join(", ")
+        ))
         .output()
         .is_ok()
 }
@@ -211,7 +227,7 @@ mod tests {
         );
         assert!(
             fill.command_line()
-                .ends_with("tensorboard safetensors numpy")
+                .contains("tensorboard safetensors numpy")
         );
     }
 }

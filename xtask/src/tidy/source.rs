@@ -39,6 +39,9 @@ const UNSAFE_PLACES: &[(&str, &str)] = &[
 /// may read variables of their own, which no user sets.
 const ENVIRONMENT_READERS: [&str; 2] = ["crates/base/src/env.rs", "crates/config/src/system.rs"];
 
+/// Fast forms, which must not answer with the form they are compared with.
+const FAST_FORMS: &str = "crates/tensor/src/cpu";
+
 pub(super) fn check(sources: &[Source]) -> Vec<Fault> {
     sources
         .iter()
@@ -81,8 +84,17 @@ fn check_file(source: &Source) -> Vec<Fault> {
     let may_be_unsafe = UNSAFE_PLACES
         .iter()
         .any(|(place, _)| path.starts_with(place));
+    let is_fast_form = path.starts_with(FAST_FORMS) && !path.ends_with("/tests.rs");
     for (number, line) in code.lines().enumerate() {
         let place = || format!("{path}:{}", number + 1);
+        if is_fast_form
+            && ["reference", "Reference"]
+                .iter()
+                .any(|word| has_word(line, word))
+        {
+            let what = "names the reference: a fast form that calls it is compared with itself";
+            faults.push(Fault::new("fast-form", place(), what));
+        }
         if !may_be_unsafe && has_word(line, "unsafe") {
             faults.push(Fault::new(
                 "unsafe-places",
@@ -268,6 +280,12 @@ mod tests {
         let unsafely = with("unsafe { f() }");
         assert_eq!(rules("a/src/b.rs", &unsafely), ["unsafe-places"]);
         assert_eq!(rules("crates/tensor/src/cpu/gemm.rs", &unsafely), [""; 0]);
+        let calls = with("use crate::reference;");
+        assert_eq!(
+            rules("crates/tensor/src/cpu/gemm.rs", &calls),
+            ["fast-form"]
+        );
+        assert_eq!(rules("crates/tensor/src/cpu/tests.rs", &calls), [""; 0]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use cairn_base::Exec;
+use cairn_base::{Exec, env, skip};
 
 use super::fixture::{Repo, World, flip};
 use super::outcome;
@@ -361,12 +361,69 @@ fn every_command_works_from_any_folder_and_in_json() {
         let answer: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert!(answer.is_object(), "{words:?}: {stdout}");
     }
+    let new = world.repo("n");
+    new.write("a.py", "a = 1\n");
+    let (one, two) = (new.commit("one"), {
+        new.write("a.py", "a = 2\n");
+        new.commit("two")
+    });
+    let lock =
+        || std::fs::read_to_string(world.checkout().join("third_party/third_party.lock")).unwrap();
+    for format in [["--format", "text"], ["--format", "json"]] {
+        let change = |words: &[&str]| {
+            let (code, _, stderr) = outcome(&xtask(&world, &[words, &format].concat()).cwd(&below));
+            assert_eq!(code, Some(0), "{words:?}\n{stderr}");
+        };
+        change(&["deps", "add", "n", &new.url(), "--rev", &one]);
+        assert!(lock().contains(&one));
+        change(&["deps", "update", "n", "--rev", &two]);
+        assert!(lock().contains(&two) && !lock().contains(&one));
+        change(&["deps", "remove", "n"]);
+        assert!(!lock().contains(&two));
+    }
     let (stdout, _) = run(&world, &["deps", "pythonpath"], 0);
     let root = tree(&world).display().to_string();
     assert!(
         stdout.trim().contains(":") && stdout.contains("/src"),
         "{stdout} {root}"
     );
+}
+
+/// With the packages that the standards' own projects publish: for what Cairn
+/// ships, and for a project with patches.
+#[test]
+fn bills_of_materials_follow_their_standards() {
+    let Some(python) = env::get(&env::CAIRN_PYTHON) else {
+        return skip("no Python with validators: `cargo xtask test --setup` makes one");
+    };
+    let has = Exec::new(&python).args(["-c", "import spdx_tools, cyclonedx.validation.json"]);
+    if has.output().is_err() {
+        return skip("CAIRN_PYTHON has no spdx-tools and cyclonedx-python-lib[json-validation]");
+    }
+    let (world, _, _) = locked();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts/check_sbom.py");
+    let bill = world.path("bill.spdx.json");
+    for checkout in [super::root(), world.checkout()] {
+        for standard in ["spdx", "cyclonedx"] {
+            let words = ["deps", "sbom", "--standard", standard];
+            let (code, text, stderr) = outcome(&xtask(&world, &words).cwd(&checkout));
+            assert_eq!(code, Some(0), "{stderr}");
+            let check = |text: &str| {
+                std::fs::write(&bill, text).unwrap();
+                let words = [script, standard, &bill.display().to_string()];
+                outcome(&Exec::new(&python).args(words))
+            };
+            let (code, faults, stderr) = check(&text);
+            assert_eq!(code, Some(0), "{standard}\n{faults}\n{stderr}");
+            if checkout == world.checkout() {
+                // The check can fail.
+                let broken = text
+                    .replace("\"version\"", "\"vers\"")
+                    .replace("SPDX-2.3", "?");
+                assert_eq!(check(&broken).0, Some(1), "{standard}");
+            }
+        }
+    }
 }
 
 #[test]
