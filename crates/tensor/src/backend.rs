@@ -7,6 +7,7 @@ use std::sync::Arc;
 use cairn_formats::DType;
 use cairn_graph::{Op, Shape, TensorType};
 
+use crate::device::{DeviceArgs, DeviceMemory};
 use crate::element::Element;
 use crate::error::KernelError;
 use crate::threads::Pool;
@@ -182,14 +183,30 @@ pub trait Kernel: Send + Sync + Debug {
     /// Computes the outputs.
     ///
     /// # Errors
-    /// On input values it cannot take, such as an index out of range.
-    fn run(&self, args: &mut Args<'_>) -> Result<(), KernelError>;
+    /// On input values it cannot take, such as an index out of range; always for a
+    /// kernel that only a device runs.
+    fn run(&self, _: &mut Args<'_>) -> Result<(), KernelError> {
+        Err(KernelError("does not run in the host's memory".to_owned()))
+    }
+
+    /// Starts to compute the outputs in the memory of its backend's device.
+    ///
+    /// # Errors
+    /// When it cannot be launched; always for a kernel that no device runs.
+    fn launch(&self, _: &DeviceArgs<'_>) -> Result<(), KernelError> {
+        Err(KernelError("does not run in a device's memory".to_owned()))
+    }
 }
 
 /// A place where operators run. Object-safe and not generic over elements.
 pub trait Backend: Send + Sync + Debug {
     /// Shown in reports and errors: `cpu`.
     fn name(&self) -> &str;
+
+    /// The memory that its kernels work in; `None` for the host's.
+    fn memory(&self) -> Option<Arc<dyn DeviceMemory>> {
+        None
+    }
 
     /// Code for this operator on these operands, or `None`.
     fn kernel(&self, op: &dyn Op, signature: &Signature) -> Option<Box<dyn Kernel>>;
@@ -210,6 +227,8 @@ pub struct Dispatched {
     pub backend: String,
     /// It is not the first backend's: a visible fallback.
     pub fallback: bool,
+    /// It works in the host's memory.
+    pub on_host: bool,
 }
 
 impl Dispatcher {
@@ -232,8 +251,15 @@ impl Dispatcher {
                     kernel,
                     backend: backend.name().to_owned(),
                     fallback: index > 0,
+                    on_host: backend.memory().is_none(),
                 })
             })
+    }
+
+    /// The memory of the first backend, where values live; `None` for the host's.
+    #[must_use]
+    pub fn memory(&self) -> Option<Arc<dyn DeviceMemory>> {
+        self.backends.first()?.memory()
     }
 
     /// Names of the backends, in order.

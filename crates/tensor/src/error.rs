@@ -84,6 +84,12 @@ pub enum TensorError {
         /// Why.
         message: String,
     },
+    /// A device reports an error.
+    #[error("{message}")]
+    Device {
+        /// What it says.
+        message: String,
+    },
     /// `detect_anomaly` found a value that is not finite.
     #[error(
         "`{op}` in `{scope}` ({signature}) made the first non-finite value: {value} at element {element} of output {output}"

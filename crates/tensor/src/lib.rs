@@ -11,6 +11,7 @@ mod macros;
 
 pub mod backend;
 pub mod cpu;
+pub mod device;
 pub mod element;
 pub mod error;
 pub mod host;
@@ -26,6 +27,7 @@ pub mod threads;
 mod buffer;
 
 pub use backend::{Args, Backend, Dispatcher, Kernel, Operand, Signature, View, ViewMut};
+pub use device::{Address, DeviceArgs, DeviceMemory, DeviceView};
 pub use element::Element;
 pub use error::{KernelError, TensorError};
 pub use host::HostTensor;

@@ -6,19 +6,23 @@
 )]
 mod arena;
 mod compile;
+mod device;
 mod profile;
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use cairn_graph::memory::{MemoryPlan, Storage};
-use cairn_graph::{Graph, ValueId};
+use cairn_graph::{Graph, TensorType};
 
 use crate::backend::{Dispatcher, Kernel, Signature};
-use crate::error::TensorError;
+use crate::device::DeviceMemory;
+use crate::error::{KernelError, TensorError};
 use crate::host::HostTensor;
 use crate::store::Store;
 use crate::threads::Pool;
 
+use device::Values;
 pub use profile::Span;
 
 /// How a program is compiled and run.
@@ -44,6 +48,7 @@ struct Step {
     kernel: Box<dyn Kernel>,
     backend: String,
     fallback: bool,
+    on_host: bool,
     signature: Signature,
     /// `None` where the input is computed in place.
     inputs: Vec<Option<Place>>,
@@ -59,6 +64,8 @@ pub struct Program {
     plan: MemoryPlan,
     places: Vec<Place>,
     options: ProgramOptions,
+    /// Where values live; `None` for the host's memory.
+    memory: Option<Arc<dyn DeviceMemory>>,
     /// Tells apart whose values the store's arena holds.
     id: u64,
     /// Position in the store of each leaf value, valid for one store generation.
@@ -157,11 +164,24 @@ impl Program {
         if self.bound != Some(store.generation()) {
             self.bind(store)?;
         }
-        store.claim_arena(self.plan.arena_bytes, self.id)?;
+        let leaves = self.bindings.iter().flatten().copied();
+        match &self.memory {
+            None => {
+                store.claim_host(leaves)?;
+                store.claim_arena(self.plan.arena_bytes, self.id)?;
+            }
+            Some(memory) => {
+                store.claim_device(memory, self.plan.arena_bytes, self.id, leaves)?;
+            }
+        }
         for step in &self.steps {
             let started = Instant::now();
-            let result = arena::run_step(step, self.id, store, &self.bindings, pool);
+            let result = self.run_step(step, store, pool);
             result.map_err(|error| self.kernel_error(step, error.0))?;
+            if let (Some(memory), true) = (&self.memory, spans.is_some()) {
+                // So that a span is the time of its kernel.
+                memory.synchronize()?;
+            }
             if let Some(spans) = spans.as_deref_mut() {
                 spans.push(profile::span(&self.graph, step, started, Instant::now()));
             }
@@ -170,6 +190,48 @@ impl Program {
             }
         }
         Ok(())
+    }
+
+    fn run_step(&self, step: &Step, store: &mut Store, pool: &Pool) -> Result<(), KernelError> {
+        let Some(memory) = &self.memory else {
+            return arena::run_step(step, self.id, store, &self.bindings, pool);
+        };
+        self.values(memory, store).run_step(step, pool)?;
+        for place in &step.outputs {
+            if let Storage::Leaf(value) = place.storage
+                && let Some(position) = self.bindings[value.0 as usize]
+            {
+                store.written_on_device(position);
+            }
+        }
+        Ok(())
+    }
+
+    fn values<'a>(&'a self, memory: &'a Arc<dyn DeviceMemory>, store: &'a Store) -> Values<'a> {
+        Values {
+            memory,
+            store,
+            bindings: &self.bindings,
+            owner: self.id,
+        }
+    }
+
+    /// What `look` finds in the bytes of a contiguous value; `None` when another
+    /// program has run since.
+    fn with_bytes<T>(
+        &self,
+        place: &Place,
+        ty: &TensorType,
+        store: &Store,
+        look: impl FnOnce(&[u8]) -> T,
+    ) -> Result<Option<T>, TensorError> {
+        Ok(match &self.memory {
+            None => arena::bytes_of(place, ty, self.id, store, &self.bindings).map(look),
+            Some(memory) => {
+                let tensor = self.values(memory, store).read(place, ty)?;
+                tensor.map(|tensor| look(tensor.bytes()))
+            }
+        })
     }
 
     /// A copy of the result `name` of the last run.
@@ -183,10 +245,15 @@ impl Program {
             .ok_or_else(|| TensorError::NoOutput {
                 name: name.to_owned(),
             })?;
-        self.read(store, value)
-            .ok_or_else(|| TensorError::NoOutput {
-                name: name.to_owned(),
-            })
+        let ty = self.graph.ty(value);
+        let place = &self.places[value.0 as usize];
+        self.with_bytes(place, ty, store, |bytes| {
+            HostTensor::from_bytes(ty.clone(), bytes)
+        })?
+        .transpose()?
+        .ok_or_else(|| TensorError::NoOutput {
+            name: name.to_owned(),
+        })
     }
 
     /// A copy of a scalar result as f64.
@@ -203,24 +270,13 @@ impl Program {
             })
     }
 
-    fn read(&self, store: &Store, value: ValueId) -> Option<HostTensor> {
-        let bytes = arena::bytes_of(
-            &self.places[value.0 as usize],
-            self.graph.ty(value),
-            self.id,
-            store,
-            &self.bindings,
-        )?;
-        HostTensor::from_bytes(self.graph.ty(value).clone(), bytes).ok()
-    }
-
     fn bind(&mut self, store: &Store) -> Result<(), TensorError> {
         let mut bindings = vec![None; self.graph.values().len()];
         for kind in ["input", "parameter", "state"] {
             for (name, value) in self.graph.leaves(kind) {
                 let expected = self.graph.ty(value);
                 let position = store.position(name);
-                let found = position.map(|position| store.at(position).ty());
+                let found = position.map(|position| store.ty_at(position));
                 if found != Some(expected) {
                     return Err(TensorError::Binding {
                         kind: kind.to_owned(),
@@ -251,10 +307,8 @@ impl Program {
     fn check_finite(&self, step: &Step, store: &Store) -> Result<(), TensorError> {
         let node = &self.graph.nodes()[step.node];
         for (output, (place, ty)) in step.outputs.iter().zip(&step.signature.outputs).enumerate() {
-            let Some(bytes) = arena::bytes_of(place, ty, self.id, store, &self.bindings) else {
-                continue;
-            };
-            if let Some((element, value)) = profile::first_non_finite(ty, bytes) {
+            let look = |bytes: &[u8]| profile::first_non_finite(ty, bytes);
+            if let Some((element, value)) = self.with_bytes(place, ty, store, look)?.flatten() {
                 return Err(TensorError::Anomaly {
                     op: node.op.name().to_owned(),
                     scope: self.graph.scope_path(node.scope).to_owned(),

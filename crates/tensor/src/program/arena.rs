@@ -21,8 +21,9 @@ fn locate(
     let (base, total, start) = match place.storage {
         Storage::Arena { offset, bytes } => (arena.as_ptr(), offset + bytes, offset + place.offset),
         Storage::Leaf(value) => {
-            let tensor = store.at(bindings.get(value.0 as usize).copied().flatten()?);
-            (tensor.as_ptr(), tensor.bytes().len(), place.offset)
+            let position = bindings.get(value.0 as usize).copied().flatten()?;
+            let (base, total) = store.bytes_at(position)?;
+            (base, total, place.offset)
         }
     };
     let len = total.checked_sub(start)?;

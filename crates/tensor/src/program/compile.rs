@@ -110,6 +110,7 @@ pub(super) fn compile(
             kernel: dispatched.kernel,
             backend: dispatched.backend,
             fallback: dispatched.fallback,
+            on_host: dispatched.on_host,
             signature: choices.signatures[index].clone(),
             scratch: plan.scratch.get(index).copied().flatten(),
         });
@@ -120,6 +121,7 @@ pub(super) fn compile(
         plan,
         places,
         options,
+        memory: dispatcher.memory(),
         id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
         bindings: Vec::new(),
         bound: None,

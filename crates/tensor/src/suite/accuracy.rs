@@ -56,7 +56,7 @@ fn check(backend: &dyn Backend, pool: &Pool, row: &Row, sample: &Sample) -> Outc
             format!("the sample is of `{}`", sample.op.name()),
         );
     }
-    match compare(row, &prepared, kernel.as_ref(), strided, pool) {
+    match compare(row, &prepared, kernel.as_ref(), backend, strided, pool) {
         Ok(outcome) => outcome,
         Err(error) => failed(kernel.name(), error.to_string()),
     }
@@ -66,13 +66,16 @@ fn compare(
     row: &Row,
     prepared: &Prepared<'_>,
     kernel: &dyn Kernel,
+    backend: &dyn Backend,
     strided: bool,
     pool: &Pool,
 ) -> Result<Outcome, RunError> {
+    let memory = backend.memory();
+    let memory = memory.as_ref();
     let expected = (row.oracle)(prepared.sample.op.as_ref(), &prepared.seen())?;
-    let found = prepared.run(kernel, strided, &[], pool)?;
+    let found = prepared.run(kernel, memory, strided, &[], pool)?;
     for pair in in_place_pairs(prepared, kernel, strided) {
-        let again = prepared.run(kernel, strided, &[pair], pool)?;
+        let again = prepared.run(kernel, memory, strided, &[pair], pool)?;
         if let Some(message) = first_difference(&found, &again) {
             let (output, input) = pair;
             return Ok(Outcome::Failed {

@@ -64,8 +64,9 @@ fn repeat(prepared: &Prepared<'_>, pairs: &[(&dyn Backend, &Pool)], repeats: usi
             return Outcome::Missing;
         };
         kernel.name().clone_into(&mut name);
+        let memory = backend.memory();
         for round in 0..repeats {
-            let results = match prepared.run(kernel.as_ref(), strided, &[], pool) {
+            let results = match prepared.run(kernel.as_ref(), memory.as_ref(), strided, &[], pool) {
                 Ok(results) => results,
                 Err(error) => return failed(&name, error.to_string()),
             };

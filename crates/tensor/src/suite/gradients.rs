@@ -169,7 +169,7 @@ fn compare(
 
 /// Adds `distance` to one element; gives the distance that undoes it.
 fn nudge(store: &mut Store, name: &str, element: usize, distance: f64) -> Result<f64, TensorError> {
-    let Some(tensor) = store.get_mut(name) else {
+    let Some(tensor) = store.get_mut(name)? else {
         return Ok(0.0);
     };
     let slot: &mut HostTensor = tensor;

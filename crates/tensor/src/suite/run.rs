@@ -1,9 +1,12 @@
 //! Runs one kernel on the operands of a sample, outside any program.
 
+use std::sync::Arc;
+
 use cairn_graph::{AliasKind, TensorType};
 
 use super::sample::{Operand, Sample, fill};
 use crate::backend::{self, Args, Backend, Kernel, Signature, View, ViewMut};
+use crate::device::{DeviceArgs, DeviceBuffer, DeviceMemory, DeviceView};
 use crate::error::{KernelError, TensorError};
 use crate::host::HostTensor;
 use crate::threads::Pool;
@@ -85,11 +88,13 @@ impl<'a> Prepared<'a> {
             .collect()
     }
 
-    /// Runs `kernel` with the pairs in `in_place` sharing storage. Outputs and
-    /// working space begin as all ones, which are NaN in every float dtype.
+    /// Runs `kernel` with the pairs in `in_place` sharing storage, in the host's
+    /// memory or in that of its backend. Outputs and working space begin as all
+    /// ones, which are NaN in every float dtype.
     pub(super) fn run(
         &self,
         kernel: &dyn Kernel,
+        memory: Option<&Arc<dyn DeviceMemory>>,
         strided: bool,
         in_place: &[(usize, usize)],
         pool: &Pool,
@@ -144,7 +149,10 @@ impl<'a> Prepared<'a> {
             pool,
         };
         // A kernel that panics fails its sample, not the whole walk.
-        let run = std::panic::AssertUnwindSafe(|| kernel.run(&mut args));
+        let run = std::panic::AssertUnwindSafe(|| match memory {
+            None => kernel.run(&mut args).map_err(RunError::from),
+            Some(memory) => launch(kernel, memory, &mut args),
+        });
         match std::panic::catch_unwind(run) {
             Ok(result) => result?,
             Err(panic) => return Err(RunError::Panic(message_of(panic.as_ref()))),
@@ -152,4 +160,50 @@ impl<'a> Prepared<'a> {
         drop(args);
         Ok(results)
     }
+}
+
+/// Runs a kernel on copies of its operands in a device's memory.
+fn launch(
+    kernel: &dyn Kernel,
+    memory: &Arc<dyn DeviceMemory>,
+    args: &mut Args<'_>,
+) -> Result<(), RunError> {
+    let copy = |bytes: &[u8]| -> Result<DeviceBuffer, TensorError> {
+        let buffer = DeviceBuffer::new(memory, bytes.len())?;
+        buffer.copy_in(0, bytes)?;
+        Ok(buffer)
+    };
+    let copy_of = |view: &Option<View<'_>>| view.map(|view| copy(view.data)).transpose();
+    let read: Vec<_> = args.inputs.iter().map(copy_of).collect::<Result<_, _>>()?;
+    let outputs = args.outputs.iter();
+    let written: Vec<_> = outputs
+        .map(|view| copy(view.data))
+        .collect::<Result<_, _>>()?;
+    let scratch = copy(args.scratch)?;
+    let inputs = args.inputs.iter().zip(&read).map(|(view, buffer)| {
+        let (view, buffer) = view.as_ref().zip(buffer.as_ref())?;
+        Some(DeviceView {
+            dtype: view.dtype,
+            shape: view.shape,
+            strides: view.strides,
+            address: buffer.address(),
+        })
+    });
+    let outputs = args.outputs.iter().zip(&written);
+    kernel.launch(&DeviceArgs {
+        inputs: inputs.collect(),
+        outputs: outputs
+            .map(|(view, buffer)| DeviceView {
+                dtype: view.dtype,
+                shape: view.shape,
+                strides: None,
+                address: buffer.address(),
+            })
+            .collect(),
+        scratch: scratch.address(),
+    })?;
+    for (view, buffer) in args.outputs.iter_mut().zip(&written) {
+        buffer.copy_out(0, view.data)?;
+    }
+    Ok(())
 }

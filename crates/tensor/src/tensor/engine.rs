@@ -81,7 +81,7 @@ impl Engine {
                 .node
                 .value()
                 .ok_or_else(|| TensorError::NoOutput { name: name.clone() })?;
-            match store.get_mut(&name) {
+            match store.get_mut(&name)? {
                 Some(slot) => slot.bytes_mut().copy_from_slice(value.bytes()),
                 None => {
                     let copy = HostTensor::from_bytes(value.ty().clone(), value.bytes())?;

@@ -456,7 +456,7 @@ fn adamw() {
     }
     let made = run(&graph, &mut primitive);
     for (name, made) in ["param", "m", "v"].into_iter().zip(&made) {
-        let fused = store.get(name).unwrap().to_f64().unwrap();
+        let fused = store.get(name).unwrap().unwrap().to_f64().unwrap();
         assert_close(name, &fused, &made.to_f64().unwrap(), 1e-12);
     }
 }

@@ -14,8 +14,8 @@ pub(crate) fn interpret(
     store: &Store,
 ) -> (Vec<HostTensor>, BTreeMap<String, HostTensor>) {
     let mut leaves: BTreeMap<String, HostTensor> = store
-        .iter()
-        .map(|(name, tensor)| (name.to_owned(), tensor.clone()))
+        .names()
+        .map(|name| (name.to_owned(), store.get(name).unwrap().unwrap().clone()))
         .collect();
     let mut values: Vec<HostTensor> = Vec::new();
     // The leaf whose storage an update chain began with.

@@ -6,6 +6,7 @@
 mod accuracy;
 mod decomposition;
 mod determinism;
+mod device;
 mod errors;
 mod golden;
 mod gradients;

@@ -173,7 +173,7 @@ proptest! {
                 prop_assert!(found.bytes() == expected.bytes(), "{}", name);
             }
             for (name, expected) in &leaves {
-                let found = store.get(name).unwrap();
+                let found = store.get(name).unwrap().unwrap();
                 prop_assert!(found.bytes() == expected.bytes(), "{}", name);
             }
         }

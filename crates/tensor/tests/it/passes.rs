@@ -44,7 +44,7 @@ impl Model {
 }
 
 /// Loss and gradients of a two-layer model, as results.
-fn model(dtype: DType) -> (Graph, Store) {
+pub(crate) fn model(dtype: DType) -> (Graph, Store) {
     let (mut graph, store, grads) = build(dtype);
     for (index, grad) in grads.into_iter().enumerate() {
         graph.set_output(format!("d{index}"), grad);

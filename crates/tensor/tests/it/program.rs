@@ -43,7 +43,7 @@ fn strided_views_feed_products_without_a_copy() {
 }
 
 fn values(store: &Store, name: &str) -> Vec<f64> {
-    store.get(name).unwrap().to_f64().unwrap()
+    store.get(name).unwrap().unwrap().to_f64().unwrap()
 }
 
 #[test]

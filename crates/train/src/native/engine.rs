@@ -220,7 +220,7 @@ impl Engine {
         let missing = || TensorError::NoOutput {
             name: name.to_owned(),
         };
-        let slot = self.store.get_mut(name).ok_or_else(missing)?;
+        let slot = self.store.get_mut(name)?.ok_or_else(missing)?;
         let ty = slot.ty().clone();
         let slice = slot.as_mut_slice::<T>()?;
         if slice.len() != values.len() {
@@ -251,7 +251,7 @@ impl Engine {
     }
 
     fn scalar(&self, name: &str) -> Result<f64, TensorError> {
-        let tensor = self.store.get(name).map(HostTensor::to_f64).transpose()?;
+        let tensor = self.store.get(name)?.map(HostTensor::to_f64).transpose()?;
         tensor
             .and_then(|values| values.first().copied())
             .ok_or_else(|| TensorError::NoOutput {

@@ -54,7 +54,7 @@ pub fn refresh_copy(
     spec: &ParameterSpec,
     precision: Precision,
 ) -> Result<(), TensorError> {
-    let Some(master) = store.get(&spec.name) else {
+    let Some(master) = store.get(&spec.name)? else {
         return Ok(());
     };
     let ty = TensorType::new(precision.compute(), spec.shape.clone());

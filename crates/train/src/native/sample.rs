@@ -71,7 +71,7 @@ fn run(
 ) -> Result<Vec<f32>, TensorError> {
     let tokens: Vec<i32> = tokens.iter().map(|token| token.cast_signed()).collect();
     // The training batch has another shape: what was there is put back after.
-    let kept = engine.store.get("tokens").map(|tensor| tensor.ty().clone());
+    let kept = engine.store.ty("tokens").cloned();
     engine
         .store
         .insert("tokens", HostTensor::new([1, tokens.len()], &tokens)?);

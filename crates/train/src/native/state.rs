@@ -85,7 +85,7 @@ pub fn view<'a>(
     let mut records = Vec::new();
     for (name, ty) in tensors(&progress.model, precision) {
         let tensor = store
-            .get(&name)
+            .get(&name)?
             .ok_or_else(|| TrainError::Internal(format!("no tensor `{name}` to save")))?;
         records.push(TensorRecord {
             name,

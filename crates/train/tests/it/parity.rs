@@ -118,7 +118,7 @@ fn gradients_equal_transformers() {
                 }
             }
             program.run(&mut store, &pool).unwrap();
-            let scalar = |name: &str| store.get(name).unwrap().to_f64().unwrap()[0];
+            let scalar = |name: &str| store.get(name).unwrap().unwrap().to_f64().unwrap()[0];
             let count = scalar("token_count");
             assert_eq!(count as usize, batch * (len - 1));
             let (_, want) = golden(name, "expected_grads.safetensors", "loss").unwrap();
@@ -139,6 +139,7 @@ fn gradients_equal_transformers() {
                 };
                 let got = store
                     .get(&gradient_name(&spec.name))
+                    .unwrap()
                     .unwrap()
                     .to_f64()
                     .unwrap();
