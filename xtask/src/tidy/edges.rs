@@ -20,6 +20,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("cairn-nn", 2),
     ("cairn-tensor", 2),
     ("cairn-cdna", 3),
+    ("cairn-hip", 3),
     ("cairn-train", 5),
     ("cairn-serve", 5),
     ("xtask", 6),

@@ -24,6 +24,8 @@ const UNSAFE_PLACES: &[(&str, &str)] = &[
         "lanes of AVX-512 and AVX2",
     ),
     ("crates/hip-sys/", "HIP's C interface"),
+    ("crates/hip/src/device.rs", "calls of HIP"),
+    ("crates/hip/src/module.rs", "kernel launches"),
     ("crates/rccl-sys/", "RCCL's C interface"),
     ("crates/tensor/src/buffer.rs", "the arena's aligned memory"),
     ("crates/tensor/src/cpu/", "SIMD and tile kernels"),

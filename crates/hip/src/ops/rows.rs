@@ -1,0 +1,101 @@
+//! Softmax and RMSNorm: a row at a time.
+
+use cairn_graph::Op;
+use cairn_graph::ops::{RmsNorm, RmsNormGrad, Softmax, SoftmaxGrad};
+use cairn_tensor::Signature;
+
+use super::{attributes, operand, plain, result, rows_and_columns, scratch, size, suffix};
+use crate::args::Arg;
+use crate::backend::Plan;
+
+/// Rows of a band of the weight's gradient.
+const BAND: usize = 32;
+
+pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    softmax(op, signature)
+        .or_else(|| softmax_grad(op, signature))
+        .or_else(|| rmsnorm(op, signature))
+        .or_else(|| rmsnorm_grad(op, signature))
+}
+
+fn softmax(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    let name = format!("softmax_forward_{}", plain(signature)?);
+    let (rows, columns) = rows_and_columns(&signature.outputs[0].shape)?;
+    let columns = size(columns).filter(|_| attributes::<Softmax>(op).is_some_and(|op| !op.log))?;
+    Some(Plan::new([name.clone()], move |kernels, args| {
+        let given = [operand(args, 0)?, result(args, 0)?, Arg::U32(columns)];
+        kernels.launch(&name, rows as u64, &given)
+    }))
+}
+
+fn softmax_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    let name = format!("softmax_backward_{}", plain(signature)?);
+    let (rows, columns) = rows_and_columns(&signature.outputs[0].shape)?;
+    let columns =
+        size(columns).filter(|_| attributes::<SoftmaxGrad>(op).is_some_and(|op| !op.log))?;
+    Some(Plan::new([name.clone()], move |kernels, args| {
+        let given = [
+            operand(args, 1)?,
+            operand(args, 0)?,
+            result(args, 0)?,
+            Arg::U32(columns),
+        ];
+        kernels.launch(&name, rows as u64, &given)
+    }))
+}
+
+fn rmsnorm(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    let eps = attributes::<RmsNorm>(op)?.eps as f32;
+    let name = format!("rmsnorm_forward_{}", plain(signature)?);
+    let (rows, columns) = rows_and_columns(&signature.outputs[0].shape)?;
+    let columns = size(columns)?;
+    Some(Plan::new([name.clone()], move |kernels, args| {
+        let given = [
+            operand(args, 0)?,
+            operand(args, 1)?,
+            result(args, 0)?,
+            result(args, 1)?,
+            Arg::U32(columns),
+            Arg::F32(eps),
+        ];
+        kernels.launch(&name, rows as u64, &given)
+    }))
+}
+
+/// x, weight, rstd, dy -> dx, dweight, in two ordered stages.
+fn rmsnorm_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    let weight_dtype = attributes::<RmsNormGrad>(op)?.weight_dtype;
+    let [x, weight, _, dy] = signature.inputs.as_slice() else {
+        return None;
+    };
+    let dtype = x.ty.dtype;
+    let alike = weight.ty.dtype == dtype && dy.ty.dtype == dtype && signature.is_contiguous();
+    let own = suffix(dtype).filter(|_| alike)?;
+    let rows_kernel = format!("rmsnorm_backward_rows_{own}");
+    let weight_kernel = format!("rmsnorm_backward_weight_{}", suffix(weight_dtype)?);
+    let (rows, columns) = rows_and_columns(&x.ty.shape)?;
+    let bands = rows.div_ceil(BAND);
+    let (rows, columns) = (size(rows)?, size(columns)?);
+    let names = [rows_kernel.clone(), weight_kernel.clone()];
+    let plan = Plan::new(names, move |kernels, args| {
+        let given = [
+            operand(args, 3)?,
+            operand(args, 0)?,
+            operand(args, 1)?,
+            operand(args, 2)?,
+            result(args, 0)?,
+            scratch(args, 0),
+            Arg::U32(rows),
+            Arg::U32(columns),
+        ];
+        kernels.launch(&rows_kernel, bands as u64, &given)?;
+        let given = [
+            scratch(args, 0),
+            result(args, 1)?,
+            Arg::U32(bands as u32),
+            Arg::U32(columns),
+        ];
+        kernels.launch(&weight_kernel, u64::from(columns.div_ceil(256)), &given)
+    });
+    Some(plan.scratch(bands * columns as usize * 4))
+}
