@@ -23,6 +23,10 @@ const UNSAFE_PLACES: &[(&str, &str)] = &[
         "crates/cdna/src/matrix/vector.rs",
         "lanes of AVX-512 and AVX2",
     ),
+    (
+        "crates/cdna-hip/",
+        "HIP's C interface, and the functions behind it",
+    ),
     ("crates/hip-sys/", "HIP's C interface"),
     ("crates/rccl-sys/", "RCCL's C interface"),
     ("crates/tensor/src/buffer.rs", "the arena's aligned memory"),
