@@ -33,6 +33,10 @@ registry! {
     CAIRN_CPU: "highest CPU kernel set to use: `portable`, `avx2`, `avx512`, `avx512_bf16` or `amx`", default "the best this CPU has";
     CAIRN_PYTHON: "Python with the peers' packages (torch, tensorboard), for tests and benchmarks against them", default "for tests, the one that `cargo xtask test --setup` makes; without it they are skipped";
     CAIRN_SHARED: "folder with reference data for the parity suite", default "../shared beside the checkout";
+    CAIRN_SIM: "devices of the simulated HIP, such as `gfx942:8` for eight", default "none: the simulated HIP has no device";
+    CAIRN_SIM_CHECKS: "faults the simulated HIP looks for: `default`, `all` or `none`", default "default";
+    CAIRN_SIM_MEMORY: "memory of each device of the simulated HIP, such as `8G`", default "4G";
+    CAIRN_SIM_SEED: "order of workgroups and waves, and what memory holds at first, in the simulated HIP", default "0: the order of the grid";
     CAIRN_SKIP_LOG: "file to which skipped tests append their reasons; set by `cargo xtask test`", default "none";
     CAIRN_THIRDPARTY_DIR: "cache of third-party source trees", default "PRIMUS_THIRDPARTY_DIR, else .cache/cairn/third_party in HOME";
     CAIRN_THREADS: "threads the CPU engine uses; results do not depend on it", default "all CPUs this process may use";

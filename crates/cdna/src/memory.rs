@@ -5,8 +5,11 @@
 //! same memory as they may on a GPU; every access is relaxed, and costs what a
 //! plain one costs.
 
+mod allocation;
+
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+pub use allocation::Allocation;
 
 /// Where the first allocation is.
 const FIRST: u64 = 0x7f00_0000_0000;
@@ -14,124 +17,6 @@ const FIRST: u64 = 0x7f00_0000_0000;
 const GUARD: u64 = 64 << 10;
 /// Allocations begin at multiples of this.
 const ALIGN: u64 = 4096;
-
-/// A stretch of memory.
-#[derive(Debug)]
-pub struct Allocation {
-    /// Its first address.
-    pub base: u64,
-    /// Its size in bytes.
-    pub bytes: u64,
-    /// What it is, for reports.
-    pub name: String,
-    words: Box<[AtomicU32]>,
-    /// One bit a byte.
-    written: Box<[AtomicU64]>,
-    /// Every byte is known to be written.
-    complete: AtomicBool,
-}
-
-impl Allocation {
-    fn new(base: u64, bytes: u64, name: &str, poison: u32) -> Self {
-        let words = (bytes as usize).div_ceil(4);
-        Self {
-            base,
-            bytes,
-            name: name.to_owned(),
-            words: (0..words)
-                .map(|at| AtomicU32::new(poison.wrapping_mul(at as u32 | 1)))
-                .collect(),
-            written: (0..words.div_ceil(16)).map(|_| AtomicU64::new(0)).collect(),
-            complete: AtomicBool::new(false),
-        }
-    }
-
-    /// True when `bytes` at `address` are inside.
-    #[inline]
-    #[must_use]
-    pub fn contains(&self, address: u64, bytes: u64) -> bool {
-        let offset = address.wrapping_sub(self.base);
-        offset < self.bytes && bytes <= self.bytes - offset
-    }
-
-    /// The word that holds the byte at `offset`.
-    #[inline]
-    pub(crate) fn word(&self, offset: u64) -> &AtomicU32 {
-        &self.words[offset as usize / 4]
-    }
-
-    /// Loads four bytes at a multiple of four.
-    #[inline]
-    pub(crate) fn load(&self, offset: u64) -> u32 {
-        self.word(offset).load(Relaxed)
-    }
-
-    #[inline]
-    pub(crate) fn store(&self, offset: u64, value: u32) {
-        self.word(offset).store(value, Relaxed);
-    }
-
-    pub(crate) fn load_byte(&self, offset: u64) -> u8 {
-        (self.load(offset) >> (offset % 4 * 8)) as u8
-    }
-
-    /// Stores the bytes of `value` that `mask` has bits for.
-    pub(crate) fn store_masked(&self, offset: u64, value: u32, mask: u32) {
-        // Neighbouring bytes may be stored by others at the same time.
-        let word = self.word(offset);
-        let mut old = word.load(Relaxed);
-        loop {
-            let new = old & !mask | value & mask;
-            match word.compare_exchange_weak(old, new, Relaxed, Relaxed) {
-                Ok(_) => return,
-                Err(now) => old = now,
-            }
-        }
-    }
-
-    pub(crate) fn is_complete(&self) -> bool {
-        self.complete.load(Relaxed)
-    }
-
-    /// True when the `count` bytes at `offset`, at most 16, were written.
-    pub(crate) fn is_written(&self, offset: u64, count: u64) -> bool {
-        if self.is_complete() {
-            return true;
-        }
-        (offset..offset + count).all(|at| {
-            let bits = self.written[at as usize / 64].load(Relaxed);
-            bits >> (at % 64) & 1 != 0
-        })
-    }
-
-    /// True when the aligned word at `offset` was written.
-    #[inline]
-    pub(crate) fn is_word_written(&self, offset: u64) -> bool {
-        let bits = self.written[offset as usize / 64].load(Relaxed);
-        bits >> (offset % 64) & 15 == 15
-    }
-
-    /// Notes that bytes were written.
-    pub(crate) fn mark(&self, offset: u64, count: u64) {
-        if self.is_complete() {
-            return;
-        }
-        let (mut at, end) = (offset, offset + count);
-        while at < end {
-            let room = (64 - at % 64).min(end - at);
-            let bits = if room == 64 {
-                u64::MAX
-            } else {
-                ((1 << room) - 1) << (at % 64)
-            };
-            let word = &self.written[at as usize / 64];
-            if word.load(Relaxed) & bits != bits {
-                word.fetch_or(bits, Relaxed);
-            }
-            at += room;
-        }
-    }
-}
 
 /// The memory of a device.
 #[derive(Debug)]
@@ -156,6 +41,12 @@ pub enum MemoryError {
         /// Bytes in all.
         limit: u64,
     },
+    /// The machine that simulates has not enough.
+    #[error("this machine has no {asked} bytes left for the memory of the simulated device")]
+    Machine {
+        /// Bytes asked for.
+        asked: u64,
+    },
     /// Not an allocation.
     #[error("{bytes} bytes at {address:#x} are not in one allocation")]
     Outside {
@@ -171,12 +62,34 @@ impl Memory {
     /// pattern made of `seed`.
     #[must_use]
     pub fn new(limit: u64, seed: u64) -> Self {
+        Self::at(FIRST, limit, seed)
+    }
+
+    /// As [`Memory::new`], with addresses from `first` on.
+    #[must_use]
+    pub fn at(first: u64, limit: u64, seed: u64) -> Self {
         Self {
             allocations: Vec::new(),
-            next: FIRST,
+            next: first,
             limit,
             used: 0,
             poison: poison_word(seed),
+        }
+    }
+
+    /// What a kernel of this device sees: its memory, and the `others` it can reach. What is
+    /// allocated in the view is no memory of the device.
+    #[must_use]
+    pub fn view(&self, others: impl IntoIterator<Item = Arc<Allocation>>) -> Self {
+        let mut allocations = self.allocations.clone();
+        allocations.extend(others);
+        allocations.sort_by_key(|allocation| allocation.base);
+        Self {
+            allocations,
+            next: self.next,
+            limit: u64::MAX,
+            used: 0,
+            poison: self.poison,
         }
     }
 
@@ -194,10 +107,15 @@ impl Memory {
             });
         }
         let base = self.next;
+        let allocation = Allocation::new(base, bytes, name, self.poison)
+            .ok_or(MemoryError::Machine { asked: bytes })?;
         self.next = (base + bytes + GUARD).next_multiple_of(ALIGN);
         self.used += bytes;
-        let allocation = Allocation::new(base, bytes, name, self.poison);
-        self.allocations.push(Arc::new(allocation));
+        // In a view there may be memory of others above.
+        let after = self
+            .allocations
+            .partition_point(|allocation| allocation.base <= base);
+        self.allocations.insert(after, Arc::new(allocation));
         Ok(base)
     }
 
@@ -215,6 +133,18 @@ impl Memory {
         };
         self.used -= self.allocations.remove(at).bytes;
         Ok(())
+    }
+
+    /// Gives every allocation back. Addresses are not used again.
+    pub fn clear(&mut self) {
+        self.allocations.clear();
+        self.used = 0;
+    }
+
+    /// Most bytes that can be allocated.
+    #[must_use]
+    pub fn limit(&self) -> u64 {
+        self.limit
     }
 
     /// Bytes allocated.
@@ -246,7 +176,9 @@ impl Memory {
         })
     }
 
-    pub(crate) fn allocations(&self) -> &[Arc<Allocation>] {
+    /// Every allocation, by address.
+    #[must_use]
+    pub fn allocations(&self) -> &[Arc<Allocation>] {
         &self.allocations
     }
 
@@ -264,28 +196,7 @@ impl Memory {
             return Ok(());
         }
         let allocation = self.get(address, bytes.len() as u64)?;
-        let start = address - allocation.base;
-        let mut at = 0;
-        while at < bytes.len() {
-            let offset = start + at as u64;
-            if offset.is_multiple_of(4)
-                && let Some(word) = bytes.get(at..at + 4)
-            {
-                allocation.store(
-                    offset,
-                    u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
-                );
-                at += 4;
-            } else {
-                let shift = offset % 4 * 8;
-                allocation.store_masked(offset, u32::from(bytes[at]) << shift, 0xff << shift);
-                at += 1;
-            }
-        }
-        allocation.mark(start, bytes.len() as u64);
-        if bytes.len() as u64 == allocation.bytes {
-            allocation.complete.store(true, Relaxed);
-        }
+        allocation.write(address - allocation.base, bytes);
         Ok(())
     }
 
@@ -298,9 +209,9 @@ impl Memory {
             return Ok(Vec::new());
         }
         let allocation = self.get(address, bytes)?;
-        let start = address - allocation.base;
-        let out = (start..start + bytes).map(|offset| allocation.load_byte(offset));
-        Ok(out.collect())
+        let mut out = vec![0; bytes as usize];
+        allocation.read(address - allocation.base, &mut out);
+        Ok(out)
     }
 
     /// How many of the bytes were never written.
@@ -357,5 +268,37 @@ mod tests {
         assert!(memory.free(at).is_err());
         assert!(memory.read(at, 1).is_err());
         assert_eq!(memory.used(), 8);
+    }
+
+    #[test]
+    fn a_copy_carries_what_was_never_written() {
+        let mut memory = Memory::new(1 << 20, 1);
+        let [a, b] = [(); 2].map(|()| memory.allocate(200_000, "x").unwrap());
+        memory.write(a + 1, &[7; 70_000]).unwrap();
+        let [from, to] = [a, b].map(|at| Arc::clone(memory.find(at, 1).unwrap()));
+        to.copy(3, &from, 0, 150_000);
+        assert_eq!(memory.read(b + 4, 70_000).unwrap(), [7; 70_000]);
+        assert_eq!(memory.unwritten(b, 200_000).unwrap(), 130_000);
+        // Both ways where source and destination overlap.
+        memory.write(a, &(0..=255).cycle().take(200_000).collect::<Vec<u8>>()).unwrap();
+        let before = memory.read(a, 200_000).unwrap();
+        from.copy(5, &from, 0, 199_000);
+        assert_eq!(memory.read(a + 5, 199_000).unwrap(), before[..199_000]);
+        from.copy(0, &from, 5, 199_000);
+        assert_eq!(memory.read(a, 199_000).unwrap(), before[..199_000]);
+    }
+
+    #[test]
+    fn memory_of_the_host_has_one_address_for_both() {
+        let host = Arc::new(Allocation::of_host(100, "host").unwrap());
+        assert_eq!(host.host_pointer().addr() as u64, host.base);
+        assert!(host.base.is_multiple_of(4096));
+        let memory = Memory::at(1 << 47, 1 << 20, 1);
+        let mut view = memory.view([Arc::clone(&host)]);
+        view.write(host.base + 96, &[1, 2, 3, 4]).unwrap();
+        assert!(view.write(host.base + 97, &[0; 4]).is_err());
+        let own = view.allocate(8, "arguments").unwrap();
+        assert!(own >= 1 << 47 && view.find(own, 8).is_some());
+        assert_eq!((memory.used(), view.unwritten(host.base, 100)), (0, Ok(0)));
     }
 }

@@ -24,6 +24,8 @@ const LEVELS: &[(&str, u8)] = &[
     ("cairn-train", 5),
     ("cairn-serve", 5),
     ("xtask", 6),
+    // Programs load it; nothing links it.
+    ("cairn-cdna-hip", 7),
 ];
 
 /// All that `xtask` may link: nothing of the engine.

@@ -23,6 +23,10 @@ const UNSAFE_PLACES: &[(&str, &str)] = &[
         "crates/cdna/src/matrix/vector.rs",
         "lanes of AVX-512 and AVX2",
     ),
+    (
+        "crates/cdna-hip/",
+        "HIP's C interface, and the functions behind it",
+    ),
     ("crates/hip-sys/", "HIP's C interface"),
     ("crates/hip/src/device.rs", "calls of HIP"),
     ("crates/hip/src/module.rs", "kernel launches"),

@@ -10,7 +10,11 @@ use crate::wave::{Wave, first_lanes};
 const MAX_WORKGROUPS: u64 = 1 << 32;
 
 impl Launch<'_> {
-    pub(super) fn check(&self) -> Result<(), LaunchError> {
+    /// Checks sizes and arguments against the limits of the processor and the kernel.
+    ///
+    /// # Errors
+    /// The first limit that is passed.
+    pub fn check(&self) -> Result<(), LaunchError> {
         let kernel = &self.program.kernel;
         let items: u64 = self.workgroup.iter().map(|size| u64::from(*size)).product();
         let limit = match kernel.metadata.max_workgroup {
