@@ -90,7 +90,9 @@ impl Device {
     /// Forgets memory, streams, events, modules and the fault of this device.
     pub(crate) fn reset(&self, runtime: &Runtime) {
         let number = self.number;
-        runtime.functions.remove_all(|function| function.module.device == number);
+        runtime
+            .functions
+            .remove_all(|function| function.module.device == number);
         runtime.modules.remove_all(|module| module.device == number);
         runtime.streams.remove_all(|stream| stream.device == number);
         runtime.events.remove_all(|event| event.device == number);
@@ -106,7 +108,12 @@ impl Device {
         let mut all: Vec<_> = lock(&runtime.host).values().cloned().collect();
         let peers = lock(&self.peers).clone();
         for peer in peers {
-            all.extend(lock(&runtime.devices[peer].memory).allocations().iter().cloned());
+            all.extend(
+                lock(&runtime.devices[peer].memory)
+                    .allocations()
+                    .iter()
+                    .cloned(),
+            );
         }
         all
     }

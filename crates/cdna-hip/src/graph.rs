@@ -97,7 +97,9 @@ impl Capture {
     /// True until it is ended.
     pub(crate) fn goes_on(&self, runtime: &Runtime) -> bool {
         let captures = lock(&runtime.captures);
-        captures.iter().any(|capture| std::ptr::eq(&raw const **capture, self))
+        captures
+            .iter()
+            .any(|capture| std::ptr::eq(&raw const **capture, self))
     }
 
     /// Adds a node and gives its number.
@@ -141,7 +143,10 @@ pub(crate) fn end_capture(runtime: &Runtime, stream: &Arc<Stream>) -> Result<usi
     let mut ends = Vec::new();
     for part in runtime.streams.all() {
         let mut own = lock(&part.joined);
-        if own.as_ref().is_some_and(|own| Arc::ptr_eq(&own.capture, &capture)) {
+        if own
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(&own.capture, &capture))
+        {
             ends.extend(own.take().into_iter().flat_map(|own| own.last));
         }
     }

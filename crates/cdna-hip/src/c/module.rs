@@ -42,7 +42,9 @@ fn arguments<'a>(parameters: usize, extra: usize) -> Result<Arguments<'a>> {
         let mut pairs = pairs.chunks_exact(2);
         pairs.find(|pair| pair[0] == key).map(|pair| pair[1])
     };
-    let size = value(BUFFER_SIZE).and_then(number).ok_or(Code::INVALID_VALUE)?;
+    let size = value(BUFFER_SIZE)
+        .and_then(number)
+        .ok_or(Code::INVALID_VALUE)?;
     let buffer = value(BUFFER_POINTER).ok_or(Code::INVALID_VALUE)?;
     if size == 0 {
         return Ok(Arguments::None);
@@ -50,7 +52,10 @@ fn arguments<'a>(parameters: usize, extra: usize) -> Result<Arguments<'a>> {
     if buffer == 0 {
         return Err(Code::INVALID_VALUE);
     }
-    Ok(Arguments::Buffer(super::host_bytes(buffer as u64, size as u64)))
+    Ok(Arguments::Buffer(super::host_bytes(
+        buffer as u64,
+        size as u64,
+    )))
 }
 
 /// Launches a kernel in a stream.
@@ -67,7 +72,9 @@ pub(super) fn launch(
     if stream.device != function.module.device {
         let kernel = &function.program.kernel.name;
         let (own, other) = (function.module.device, stream.device);
-        let message = format_args!("kernel {kernel} was loaded for device {own}, and the stream is of device {other}; load the module after hipSetDevice({other})");
+        let message = format_args!(
+            "kernel {kernel} was loaded for device {own}, and the stream is of device {other}; load the module after hipSetDevice({other})"
+        );
         return refuse(Code::INVALID_HANDLE, message);
     }
     let launch = KernelLaunch::new(function, grid, workgroup, dynamic_lds, arguments)?;
