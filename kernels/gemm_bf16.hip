@@ -4,7 +4,10 @@
 // Any sizes; operands whose rows begin at multiples of 16 bytes are read in
 // pieces of that size. Strides are below 2^23 elements.
 //
-// kernels:  gemm_bf16_nn, gemm_bf16_nt, gemm_bf16_tn
+// The form with `f32` gives f32, added to a matrix that lies like C where one is given, in C's place
+// or elsewhere.
+//
+// kernels:  gemm_bf16_nn, gemm_bf16_nt, gemm_bf16_tn, gemm_bf16_f32_nn, gemm_bf16_f32_nt, gemm_bf16_f32_tn
 // computes: a 256 x 256 tile of C, 128 x 64 a wave; ceil(m / 256) * ceil(n / 256) workgroups
 // tiles:    256 x 256 x 32, by v_mfma_f32_32x32x8_bf16
 // lds:      [0, 32768) two stages of A, [32768, 65536) two of B; a stage has 256 rows of 32 k in
@@ -134,17 +137,38 @@ struct Cdna3 {
 KERNEL(512)
 gemm_bf16_nn(const bf16* a, const bf16* b, bf16* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
     LDS;
-    gemm<Cdna3, Along::K, Along::Rows>(lds, a, b, c, m, n, k, lda, ldb, ldc);
+    gemm<Cdna3, Along::K, Along::Rows>(lds, a, b, (const bf16*)nullptr, c, m, n, k, lda, ldb, ldc);
 }
 
 KERNEL(512)
 gemm_bf16_nt(const bf16* a, const bf16* b, bf16* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
     LDS;
-    gemm<Cdna3, Along::K, Along::K>(lds, a, b, c, m, n, k, lda, ldb, ldc);
+    gemm<Cdna3, Along::K, Along::K>(lds, a, b, (const bf16*)nullptr, c, m, n, k, lda, ldb, ldc);
 }
 
 KERNEL(512)
 gemm_bf16_tn(const bf16* a, const bf16* b, bf16* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
     LDS;
-    gemm<Cdna3, Along::Rows, Along::Rows>(lds, a, b, c, m, n, k, lda, ldb, ldc);
+    gemm<Cdna3, Along::Rows, Along::Rows>(lds, a, b, (const bf16*)nullptr, c, m, n, k, lda, ldb, ldc);
+}
+
+KERNEL(512)
+gemm_bf16_f32_nn(const bf16* a, const bf16* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb,
+                 u32 ldc) {
+    LDS;
+    gemm<Cdna3, Along::K, Along::Rows>(lds, a, b, added, c, m, n, k, lda, ldb, ldc);
+}
+
+KERNEL(512)
+gemm_bf16_f32_nt(const bf16* a, const bf16* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb,
+                 u32 ldc) {
+    LDS;
+    gemm<Cdna3, Along::K, Along::K>(lds, a, b, added, c, m, n, k, lda, ldb, ldc);
+}
+
+KERNEL(512)
+gemm_bf16_f32_tn(const bf16* a, const bf16* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb,
+                 u32 ldc) {
+    LDS;
+    gemm<Cdna3, Along::Rows, Along::Rows>(lds, a, b, added, c, m, n, k, lda, ldb, ldc);
 }

@@ -3,7 +3,10 @@
 // and reads from LDS that transpose, so that operands whose rows are
 // contiguous need no work on the way.
 //
-// kernels:  gemm_bf16_nn, gemm_bf16_nt, gemm_bf16_tn
+// The form with `f32` gives f32, added to a matrix that lies like C where one is given, in C's place
+// or elsewhere.
+//
+// kernels:  gemm_bf16_nn, gemm_bf16_nt, gemm_bf16_tn, gemm_bf16_f32_nn, gemm_bf16_f32_nt, gemm_bf16_f32_tn
 // computes: a 256 x 256 tile of C, 128 x 64 a wave; ceil(m / 256) * ceil(n / 256) workgroups
 // tiles:    256 x 256 x 64, by v_mfma_f32_32x32x16_bf16
 // lds:      [0, 65536) two stages of A, [65536, 131072) two of B; a stage has 256 rows of 64 k in
@@ -141,17 +144,38 @@ struct Cdna4 {
 KERNEL(512)
 gemm_bf16_nn(const bf16* a, const bf16* b, bf16* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
     LDS;
-    gemm<Cdna4, Along::K, Along::Rows>(lds, a, b, c, m, n, k, lda, ldb, ldc);
+    gemm<Cdna4, Along::K, Along::Rows>(lds, a, b, (const bf16*)nullptr, c, m, n, k, lda, ldb, ldc);
 }
 
 KERNEL(512)
 gemm_bf16_nt(const bf16* a, const bf16* b, bf16* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
     LDS;
-    gemm<Cdna4, Along::K, Along::K>(lds, a, b, c, m, n, k, lda, ldb, ldc);
+    gemm<Cdna4, Along::K, Along::K>(lds, a, b, (const bf16*)nullptr, c, m, n, k, lda, ldb, ldc);
 }
 
 KERNEL(512)
 gemm_bf16_tn(const bf16* a, const bf16* b, bf16* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
     LDS;
-    gemm<Cdna4, Along::Rows, Along::Rows>(lds, a, b, c, m, n, k, lda, ldb, ldc);
+    gemm<Cdna4, Along::Rows, Along::Rows>(lds, a, b, (const bf16*)nullptr, c, m, n, k, lda, ldb, ldc);
+}
+
+KERNEL(512)
+gemm_bf16_f32_nn(const bf16* a, const bf16* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb,
+                 u32 ldc) {
+    LDS;
+    gemm<Cdna4, Along::K, Along::Rows>(lds, a, b, added, c, m, n, k, lda, ldb, ldc);
+}
+
+KERNEL(512)
+gemm_bf16_f32_nt(const bf16* a, const bf16* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb,
+                 u32 ldc) {
+    LDS;
+    gemm<Cdna4, Along::K, Along::K>(lds, a, b, added, c, m, n, k, lda, ldb, ldc);
+}
+
+KERNEL(512)
+gemm_bf16_f32_tn(const bf16* a, const bf16* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb,
+                 u32 ldc) {
+    LDS;
+    gemm<Cdna4, Along::Rows, Along::Rows>(lds, a, b, added, c, m, n, k, lda, ldb, ldc);
 }

@@ -3,7 +3,10 @@
 // row-major matrix: nn, nt (B is stored n x k), tn (A is stored k x m).
 // Each product is added to its sum in the order of k, with one rounding.
 //
-// kernels:  gemm_f32_nn, gemm_f32_nt, gemm_f32_tn
+// The form with `add` adds the product to a matrix that lies like C, in C's
+// place or elsewhere.
+//
+// kernels:  gemm_f32_nn, gemm_f32_nt, gemm_f32_tn, gemm_f32_add_nn, gemm_f32_add_nt, gemm_f32_add_tn
 // computes: a 64 x 64 tile of C, 4 x 4 elements a lane; ceil(m / 64) * ceil(n / 64) workgroups
 // tiles:    64 x 64 x 16
 // lds:      [0, 4096) A as 16 k x 64 rows, [4096, 8192) B as 16 k x 64 columns
@@ -47,7 +50,8 @@ struct Operand {
 };
 
 template <Along A_ALONG, Along B_ALONG>
-DEVICE void gemm(const f32* a, const f32* b, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
+DEVICE void gemm(const f32* a, const f32* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb,
+                 u32 ldc) {
     SHARED f32 a_tile[DEPTH][SIDE] __attribute__((aligned(16)));
     SHARED f32 b_tile[DEPTH][SIDE] __attribute__((aligned(16)));
     Tile tile = tile_of_workgroup(ceil_div(m, SIDE), ceil_div(n, SIDE));
@@ -84,7 +88,8 @@ DEVICE void gemm(const f32* a, const f32* b, f32* c, u32 m, u32 n, u32 k, u32 ld
         for (u32 j = 0; j < 4; ++j) {
             u32 at_row = tile.row * SIDE + row + i, at_column = tile.column * SIDE + column + j;
             if (at_row < m && at_column < n) {
-                c[(u64)at_row * ldc + at_column] = sums[i][j];
+                u64 at = (u64)at_row * ldc + at_column;
+                c[at] = added ? sums[i][j] + added[at] : sums[i][j];
             }
         }
     }
@@ -92,15 +97,30 @@ DEVICE void gemm(const f32* a, const f32* b, f32* c, u32 m, u32 n, u32 k, u32 ld
 
 KERNEL(256)
 gemm_f32_nn(const f32* a, const f32* b, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
-    gemm<Along::K, Along::Rows>(a, b, c, m, n, k, lda, ldb, ldc);
+    gemm<Along::K, Along::Rows>(a, b, nullptr, c, m, n, k, lda, ldb, ldc);
 }
 
 KERNEL(256)
 gemm_f32_nt(const f32* a, const f32* b, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
-    gemm<Along::K, Along::K>(a, b, c, m, n, k, lda, ldb, ldc);
+    gemm<Along::K, Along::K>(a, b, nullptr, c, m, n, k, lda, ldb, ldc);
 }
 
 KERNEL(256)
 gemm_f32_tn(const f32* a, const f32* b, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
-    gemm<Along::Rows, Along::Rows>(a, b, c, m, n, k, lda, ldb, ldc);
+    gemm<Along::Rows, Along::Rows>(a, b, nullptr, c, m, n, k, lda, ldb, ldc);
+}
+
+KERNEL(256)
+gemm_f32_add_nn(const f32* a, const f32* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
+    gemm<Along::K, Along::Rows>(a, b, added, c, m, n, k, lda, ldb, ldc);
+}
+
+KERNEL(256)
+gemm_f32_add_nt(const f32* a, const f32* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
+    gemm<Along::K, Along::K>(a, b, added, c, m, n, k, lda, ldb, ldc);
+}
+
+KERNEL(256)
+gemm_f32_add_tn(const f32* a, const f32* b, const f32* added, f32* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
+    gemm<Along::Rows, Along::Rows>(a, b, added, c, m, n, k, lda, ldb, ldc);
 }

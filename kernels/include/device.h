@@ -9,6 +9,7 @@ typedef unsigned long u64;
 typedef short i16;
 typedef int i32;
 typedef float f32;
+typedef double f64;
 typedef __bf16 bf16;
 
 static_assert(sizeof(u64) == 8 && sizeof(bf16) == 2, "sizes are part of the arguments");

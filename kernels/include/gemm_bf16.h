@@ -211,29 +211,50 @@ DEVICE void add_stages(u32x4* lds, const Matrix& a, const Matrix& b, Sums& sums)
     }
 }
 
-// Writes a lane's sums: four neighbours at once where C allows it.
-DEVICE void store_sums(const Sums& sums, bf16* c, Tile tile, u32 m, u32 n, u32 ldc) {
+// Four neighbours of C.
+template <typename T>
+struct Quad {
+    typedef bf16x4 type;
+};
+
+template <>
+struct Quad<f32> {
+    typedef f32x4 type;
+};
+
+// Writes a lane's sums, with what is added to them where that is not null:
+// four neighbours at once where C allows it.
+template <typename T>
+DEVICE void store_sums(const Sums& sums, const T* added, T* c, Tile tile, u32 m, u32 n, u32 ldc) {
+    typedef typename Quad<T>::type Packed;
     u32 lane = lane_of_wave();
-    bool vectors = (n | ldc) % 4 == 0 && (u64)c % 8 == 0;
+    bool vectors = (n | ldc) % 4 == 0 && ((u64)c | (u64)added) % sizeof(Packed) == 0;
 #pragma unroll
     for (u32 block_row = 0; block_row < BLOCK_ROWS; ++block_row) {
         u32 row = tile.row * SIDE + row_of_wave() + block_row * BLOCK + lane % BLOCK;
-        bf16* out = c + (u64)row * ldc;
+        T* out = c + (u64)row * ldc;
+        const T* in = added + (u64)row * ldc;
 #pragma unroll
         for (u32 block_column = 0; block_column < BLOCK_COLUMNS; ++block_column) {
 #pragma unroll
             for (u32 quad = 0; quad < 4; ++quad) {
                 u32 column = tile.column * SIDE + column_of_wave() + block_column * BLOCK + quad * 8 + lane / BLOCK * 4;
-                bf16x4 values;
+                f32x4 values;
                 for (u32 i = 0; i < 4; ++i) {
-                    values[i] = (bf16)sums.blocks[block_row][block_column][quad * 4 + i];
+                    values[i] = sums.blocks[block_row][block_column][quad * 4 + i];
                 }
                 if (row < m && column < n) {
                     if (vectors) {
-                        *(bf16x4*)(out + column) = values;
+                        if (added) {
+                            values += __builtin_convertvector(*(const Packed*)(in + column), f32x4);
+                        }
+                        *(Packed*)(out + column) = __builtin_convertvector(values, Packed);
                     } else {
-                        for (u32 i = 0; i < smaller(n - column, 4u); ++i) {
-                            out[column + i] = values[i];
+#pragma unroll
+                        for (u32 i = 0; i < 4; ++i) {
+                            if (column + i < n) {
+                                out[column + i] = (T)(added ? values[i] + (f32)in[column + i] : values[i]);
+                            }
                         }
                     }
                 }
@@ -244,8 +265,9 @@ DEVICE void store_sums(const Sums& sums, bf16* c, Tile tile, u32 m, u32 n, u32 l
 
 // The whole multiplication of a workgroup. `lds` has both buffers of A, then
 // both of B.
-template <typename Machine, Along LEFT, Along RIGHT>
-DEVICE void gemm(u32x4* lds, const bf16* a, const bf16* b, bf16* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {
+template <typename Machine, Along LEFT, Along RIGHT, typename T>
+DEVICE void gemm(u32x4* lds, const bf16* a, const bf16* b, const T* added, T* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb,
+                 u32 ldc) {
     Tile tile = tile_of_workgroup(ceil_div(m, SIDE), ceil_div(n, SIDE));
     Matrix left = {a, lda, tile.row * SIDE, m, k};
     Matrix right = {b, ldb, tile.column * SIDE, n, k};
@@ -259,5 +281,5 @@ DEVICE void gemm(u32x4* lds, const bf16* a, const bf16* b, bf16* c, u32 m, u32 n
     } else {
         add_stages<Machine, LEFT, RIGHT, false>(lds, left, right, sums);
     }
-    store_sums(sums, c, tile, m, n, ldc);
+    store_sums(sums, added, c, tile, m, n, ldc);
 }

@@ -145,7 +145,7 @@ impl Launch<'_> {
     pub fn run(&self, memory: &mut Memory, options: &Options) -> Result<Report, LaunchError> {
         self.check()?;
         let arguments = self.kernarg();
-        let kernarg = memory.allocate(arguments.len().max(16) as u64, "arguments")?;
+        let kernarg = memory.allocate(arguments.len() as u64, "arguments")?;
         let packet = memory.allocate(64, "dispatch packet")?;
         let done = self.run_with(memory, options, arguments, kernarg, packet);
         memory.free(packet)?;

@@ -3,8 +3,17 @@
 //! Each function looks at an operator and the types and orders of its operands and
 //! gives a plan, or `None` where no kernel takes them.
 
+mod adamw;
+mod attention;
+mod copy;
+mod cross_entropy;
 mod elementwise;
+mod embedding;
+mod functions;
+mod geometry;
 mod matmul;
+mod reduce;
+mod rope;
 mod rows;
 
 use cairn_formats::DType;
@@ -16,7 +25,20 @@ use crate::backend::Plan;
 
 /// The plan for an operator on these operands.
 pub(crate) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
-    let families = [elementwise::find, matmul::find, rows::find];
+    // Of two that compute an operator the first is the faster one.
+    let families = [
+        elementwise::find,
+        functions::find,
+        matmul::find,
+        rows::find,
+        attention::find,
+        cross_entropy::find,
+        embedding::find,
+        rope::find,
+        reduce::find,
+        adamw::find,
+        copy::find,
+    ];
     families.iter().find_map(|family| family(op, signature))
 }
 
@@ -73,6 +95,14 @@ fn result(args: &DeviceArgs<'_>, index: usize) -> Result<Arg, KernelError> {
     let view = args.outputs.get(index);
     let view = view.ok_or_else(|| KernelError(format!("output {index} is missing")))?;
     Ok(Arg::Buffer(view.address))
+}
+
+/// The address in an argument.
+fn address(arg: Arg) -> Result<Address, KernelError> {
+    match arg {
+        Arg::Buffer(address) => Ok(address),
+        other => Err(KernelError(format!("{other:?} is no address"))),
+    }
 }
 
 /// An address in the working space.

@@ -81,6 +81,9 @@ impl Launch<'_> {
             .metadata
             .kernarg_bytes
             .max(kernel.descriptor.kernarg_bytes) as usize;
+        // Scalar loads of the last arguments may be wider than these are: the segment is a
+        // multiple of its alignment.
+        let size = size.next_multiple_of(16).max(16);
         let mut bytes = self.arguments.to_vec();
         bytes.resize(size.max(self.arguments.len()), 0);
         for arg in kernel

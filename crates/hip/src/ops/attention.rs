@@ -1,0 +1,110 @@
+//! Attention and its gradients.
+
+use cairn_graph::Op;
+use cairn_graph::ops::attention::{AttentionSizes, attention_sizes};
+use cairn_graph::ops::{Attention, AttentionGrad};
+use cairn_tensor::{Address, DeviceArgs, KernelError, Signature};
+
+use super::{attributes, operand, result, scratch, size, suffix};
+use crate::args::Arg;
+use crate::backend::Plan;
+
+/// Most elements of a head: one a lane.
+const MAX_SIZE: usize = 256;
+
+pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    forward(op, signature).or_else(|| backward(op, signature))
+}
+
+/// The operands' sizes and dtype, where a kernel takes them.
+fn problem(signature: &Signature) -> Option<(AttentionSizes, &'static str)> {
+    let types: Vec<_> = signature.inputs.iter().map(|input| &input.ty).collect();
+    let dtype = suffix(types.first()?.dtype)?;
+    let sizes = attention_sizes(types[0], types.get(1)?, types.get(2)?).ok()?;
+    let fits = sizes.d <= MAX_SIZE && sizes.dv <= MAX_SIZE && signature.is_contiguous();
+    fits.then_some((sizes, dtype))
+}
+
+/// `Sizes` of the kernels.
+fn sizes_arg(sizes: &AttentionSizes, scale: f64, causal: bool) -> Option<Arg> {
+    let numbers = [
+        sizes.b, sizes.sq, sizes.sk, sizes.hq, sizes.hk, sizes.d, sizes.dv,
+    ];
+    let mut bytes = Vec::new();
+    for number in numbers {
+        bytes.extend(size(number)?.to_le_bytes());
+    }
+    bytes.extend(u32::from(causal).to_le_bytes());
+    let start = i32::try_from(sizes.sk as i64 - sizes.sq as i64).ok()?;
+    bytes.extend(start.to_le_bytes());
+    bytes.extend((scale as f32).to_le_bytes());
+    Some(Arg::Bytes(bytes))
+}
+
+/// Where the position of the first query is, if it is an operand.
+fn start(args: &DeviceArgs<'_>, index: usize) -> Result<Arg, KernelError> {
+    if args.inputs.len() > index {
+        operand(args, index)
+    } else {
+        Ok(Arg::Buffer(Address(0)))
+    }
+}
+
+fn forward(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    let op = attributes::<Attention>(op)?;
+    let (sizes, dtype) = problem(signature)?;
+    let name = format!("attention_forward_{dtype}");
+    let given = sizes_arg(&sizes, op.scale, op.causal)?;
+    let queries = (sizes.b * sizes.hq * sizes.sq) as u64;
+    Some(Plan::new([name.clone()], move |kernels, args| {
+        let given = [
+            operand(args, 0)?,
+            operand(args, 1)?,
+            operand(args, 2)?,
+            start(args, 3)?,
+            result(args, 0)?,
+            result(args, 1)?,
+            given.clone(),
+        ];
+        kernels.launch(&name, queries, &given)
+    }))
+}
+
+/// q, k, v, out, lse, dout (, start) -> dq, dk, dv: the queries' own products first, then
+/// the gradients of queries, then those of keys and values.
+fn backward(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    let op = attributes::<AttentionGrad>(op)?;
+    let (sizes, dtype) = problem(signature)?;
+    let names = ["delta", "backward_queries", "backward_keys"]
+        .map(|what| format!("attention_{what}_{dtype}"));
+    let given = sizes_arg(&sizes, op.scale, op.causal)?;
+    let queries = sizes.b * sizes.hq * sizes.sq;
+    let keys = (sizes.b * sizes.hk * sizes.sk) as u64;
+    let [delta, of_queries, of_keys] = names.clone();
+    let plan = Plan::new(names, move |kernels, args| {
+        let deltas = || scratch(args, 0);
+        let first = [
+            operand(args, 3)?,
+            operand(args, 5)?,
+            deltas(),
+            given.clone(),
+        ];
+        kernels.launch(&delta, queries.div_ceil(4) as u64, &first)?;
+        let common = [
+            operand(args, 0)?,
+            operand(args, 1)?,
+            operand(args, 2)?,
+            operand(args, 5)?,
+            operand(args, 4)?,
+            deltas(),
+            start(args, 6)?,
+        ];
+        let mut all = common.to_vec();
+        all.extend([result(args, 0)?, given.clone()]);
+        kernels.launch(&of_queries, queries as u64, &all)?;
+        let mut all = common.to_vec();
+        all.extend([result(args, 1)?, result(args, 2)?, given.clone()]);
+        kernels.launch(&of_keys, keys, &all)
+    });
+    Some(plan.scratch(queries * 4))
+}

@@ -1,0 +1,120 @@
+//! Where elements lie, as `kernels/include/geometry.h` wants to be told.
+
+use cairn_graph::Shape;
+
+use crate::args::Arg;
+
+/// Most dims a kernel takes.
+const DIMS: usize = 6;
+
+/// Dims and strides in elements of arrays with the same dims, in few dims.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Geometry {
+    count: u32,
+    dims: Vec<usize>,
+    /// Of each array.
+    strides: Vec<Vec<usize>>,
+}
+
+impl Geometry {
+    /// `None` where it has more dims or elements than a kernel takes.
+    pub(super) fn new(dims: &[usize], strides: &[Vec<usize>]) -> Option<Self> {
+        let count = u32::try_from(dims.iter().product::<usize>()).ok()?;
+        let mut merged = Self {
+            count,
+            dims: Vec::new(),
+            strides: vec![Vec::new(); strides.len()],
+        };
+        for (dim, size) in dims.iter().enumerate() {
+            if *size == 1 {
+                continue;
+            }
+            let own = || strides.iter().map(|strides| strides[dim]);
+            // Neighbours in every array are one dim.
+            let joins = merged.dims.last().is_some()
+                && merged
+                    .strides
+                    .iter()
+                    .zip(own())
+                    .all(|(outer, inner)| outer.last() == Some(&(inner * size)));
+            if joins {
+                let last = merged.dims.len() - 1;
+                merged.dims[last] *= size;
+                for (strides, inner) in merged.strides.iter_mut().zip(own()) {
+                    strides[last] = inner;
+                }
+            } else {
+                merged.dims.push(*size);
+                for (strides, inner) in merged.strides.iter_mut().zip(own()) {
+                    strides.push(inner);
+                }
+            }
+        }
+        (merged.dims.len() <= DIMS).then_some(merged)
+    }
+
+    /// Number of elements.
+    pub(super) fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    /// As the kernel's argument.
+    pub(super) fn arg(&self) -> Arg {
+        let front = DIMS - self.dims.len();
+        let ones = std::iter::repeat_n(1_u32, front);
+        let dims = ones.chain(self.dims.iter().map(|dim| *dim as u32));
+        let mut bytes = self.count.to_le_bytes().to_vec();
+        bytes.extend(dims.flat_map(u32::to_le_bytes));
+        bytes.extend(0_u32.to_le_bytes());
+        for strides in &self.strides {
+            let zeros = std::iter::repeat_n(0_u64, front);
+            let strides = zeros.chain(strides.iter().map(|stride| *stride as u64));
+            bytes.extend(strides.flat_map(u64::to_le_bytes));
+        }
+        Arg::Bytes(bytes)
+    }
+}
+
+/// Strides of an operand that is stretched to `out` by NumPy's rule.
+pub(super) fn stretched(shape: &Shape, strides: Option<&[usize]>, out: &Shape) -> Vec<usize> {
+    let own = strides.map_or_else(|| shape.strides().to_vec(), <[usize]>::to_vec);
+    let added = out.ndim() - shape.ndim();
+    let dim = |dim: usize| match dim.checked_sub(added) {
+        Some(inner) if shape[inner] == out[dim] => own[inner],
+        _ => 0,
+    };
+    (0..out.ndim()).map(dim).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_become_one_dim() {
+        let contiguous = Geometry::new(&[2, 3, 4], &[vec![12, 4, 1]]).unwrap();
+        assert_eq!((contiguous.count, &contiguous.dims[..]), (24, &[24][..]));
+        let swapped = Geometry::new(&[3, 1, 2, 4], &[vec![4, 9, 12, 1], vec![8, 8, 4, 1]]).unwrap();
+        assert_eq!(swapped.dims, [3, 2, 4]);
+        assert_eq!(swapped.strides, [[4, 12, 1], [8, 4, 1]]);
+        let Arg::Bytes(bytes) = swapped.arg() else {
+            panic!("a structure");
+        };
+        assert_eq!(bytes.len(), 32 + 2 * 48);
+        assert_eq!(bytes[..8], [24, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(
+            Geometry::new(&[2; 7], &[vec![1, 9, 90, 7, 70, 5, 50]]),
+            None
+        );
+        assert_eq!(Geometry::new(&[0, 4], &[vec![4, 1]]).unwrap().count(), 0);
+        assert_eq!(Geometry::new(&[], &[vec![]]).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn stretched_dims_do_not_advance() {
+        let out = Shape::from([4, 2, 3]);
+        assert_eq!(stretched(&Shape::from([2, 1]), None, &out), [0, 1, 0]);
+        assert_eq!(stretched(&Shape::from([4, 2, 3]), None, &out), [6, 3, 1]);
+        assert_eq!(stretched(&Shape::from([3]), Some(&[5]), &out), [0, 0, 5]);
+    }
+}

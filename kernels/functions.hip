@@ -1,0 +1,84 @@
+// One function of each element, or of two elements of arrays that are
+// stretched over each other. Which function is an argument: all lanes agree.
+//
+// kernels:  unary_f32, unary_bf16
+// computes: 256 elements of out = f(x) in f32, rounded once; kinds are numbered as in `Unary` below
+// tiles:    256 elements
+// lds:      none
+// limit:    workgroup 256, vgprs 48, sgprs 48, lds 0
+//
+// kernels:  binary_f32, binary_bf16
+// computes: 256 elements of out = f(a, b), a and b each at its place; kinds are numbered as in `Binary` below
+// tiles:    256 elements
+// lds:      none
+// limit:    workgroup 256, vgprs 48, sgprs 96, lds 0
+#include "device.h"
+#include "exp.h"
+#include "geometry.h"
+
+enum class Unary : u32 { Neg, Abs, Exp, Sqrt, Rsqrt, Reciprocal, Square, Sigmoid, Silu, Relu };
+
+enum class Binary : u32 { Add, Sub, Mul, Div, Max, Min, Greater, GreaterEqual, Equal };
+
+DEVICE f32 apply(Unary kind, f32 x) {
+    switch (kind) {
+        case Unary::Neg: return -x;
+        case Unary::Abs: return __builtin_fabsf(x);
+        case Unary::Exp: return exponential(x);
+        case Unary::Sqrt: return __builtin_sqrtf(x);
+        case Unary::Rsqrt: return 1.0f / __builtin_sqrtf(x);
+        case Unary::Reciprocal: return 1.0f / x;
+        case Unary::Square: return x * x;
+        case Unary::Sigmoid: return 1.0f / (1.0f + exponential(-x));
+        case Unary::Silu: return x / (1.0f + exponential(-x));
+        // NaN stays NaN.
+        case Unary::Relu: return x < 0.0f ? 0.0f : x;
+    }
+    return 0.0f;
+}
+
+// The first operand wins where both are equal or it is NaN.
+DEVICE f32 apply(Binary kind, f32 a, f32 b) {
+    switch (kind) {
+        case Binary::Add: return a + b;
+        case Binary::Sub: return a - b;
+        case Binary::Mul: return a * b;
+        case Binary::Div: return a / b;
+        case Binary::Max: return a >= b || a != a ? a : b;
+        case Binary::Min: return a <= b || a != a ? a : b;
+        case Binary::Greater: return a > b ? 1.0f : 0.0f;
+        case Binary::GreaterEqual: return a >= b ? 1.0f : 0.0f;
+        case Binary::Equal: return a == b ? 1.0f : 0.0f;
+    }
+    return 0.0f;
+}
+
+template <typename T>
+DEVICE void unary(const T* x, T* out, u64 count, u32 kind) {
+    u64 index = (u64)workgroup() * 256 + lane_of_workgroup();
+    if (index < count) {
+        out[index] = (T)apply((Unary)kind, (f32)x[index]);
+    }
+}
+
+template <typename T>
+DEVICE void binary(const T* a, const T* b, T* out, const Geometry<2>& geometry, u32 kind) {
+    u64 index = (u64)workgroup() * 256 + lane_of_workgroup();
+    if (index < geometry.count) {
+        u64 offsets[2];
+        geometry.at((u32)index, offsets);
+        out[index] = (T)apply((Binary)kind, (f32)a[offsets[0]], (f32)b[offsets[1]]);
+    }
+}
+
+KERNEL(256) unary_f32(const f32* x, f32* out, u64 count, u32 kind) { unary(x, out, count, kind); }
+
+KERNEL(256) unary_bf16(const bf16* x, bf16* out, u64 count, u32 kind) { unary(x, out, count, kind); }
+
+KERNEL(256) binary_f32(const f32* a, const f32* b, f32* out, Geometry<2> geometry, u32 kind) {
+    binary(a, b, out, geometry, kind);
+}
+
+KERNEL(256) binary_bf16(const bf16* a, const bf16* b, bf16* out, Geometry<2> geometry, u32 kind) {
+    binary(a, b, out, geometry, kind);
+}
