@@ -68,7 +68,10 @@ impl Out<u8> {
 
     /// Writes a text and a zero in at most so many bytes.
     pub(crate) fn set_text(&self, text: &str, room: i32) -> Result {
-        let room = usize::try_from(room).ok().filter(|room| *room > 0).ok_or(Code::INVALID_VALUE)?;
+        let room = usize::try_from(room)
+            .ok()
+            .filter(|room| *room > 0)
+            .ok_or(Code::INVALID_VALUE)?;
         let mut bytes = text.as_bytes()[..text.len().min(room - 1)].to_vec();
         bytes.push(0);
         self.set_all(&bytes)

@@ -7,6 +7,7 @@ use cairn_cdna::Memory;
 use cairn_cdna::memory::Allocation;
 
 use crate::error::{Code, Result};
+use crate::graph;
 use crate::handles::lock;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
@@ -90,12 +91,16 @@ impl Device {
     /// Forgets memory, streams, events, modules and the fault of this device.
     pub(crate) fn reset(&self, runtime: &Runtime) {
         let number = self.number;
-        runtime.functions.remove_all(|function| function.module.device == number);
+        runtime
+            .functions
+            .remove_all(|function| function.module.device == number);
         runtime.modules.remove_all(|module| module.device == number);
         runtime.streams.remove_all(|stream| stream.device == number);
         runtime.events.remove_all(|event| event.device == number);
-        lock(&runtime.captures).retain(|capture| capture.device != number);
-        lock(&self.default.joined).take();
+        let captures = lock(&runtime.captures).clone();
+        for capture in captures.iter().filter(|capture| capture.device == number) {
+            graph::release(runtime, capture);
+        }
         lock(&self.memory).clear();
         lock(&self.peers).clear();
         *lock(&self.fault) = Fault::None;
@@ -106,7 +111,12 @@ impl Device {
         let mut all: Vec<_> = lock(&runtime.host).values().cloned().collect();
         let peers = lock(&self.peers).clone();
         for peer in peers {
-            all.extend(lock(&runtime.devices[peer].memory).allocations().iter().cloned());
+            all.extend(
+                lock(&runtime.devices[peer].memory)
+                    .allocations()
+                    .iter()
+                    .cloned(),
+            );
         }
         all
     }

@@ -59,76 +59,272 @@ codes! {
 /// Number, name and meaning of every code; the same from HIP 5.2 to 7.
 const NAMES: [(c_int, &CStr, &CStr); 71] = [
     (0, c"hipSuccess", c"no error"),
-    (1, c"hipErrorInvalidValue", c"an argument has an invalid value"),
+    (
+        1,
+        c"hipErrorInvalidValue",
+        c"an argument has an invalid value",
+    ),
     (2, c"hipErrorOutOfMemory", c"the device is out of memory"),
-    (3, c"hipErrorNotInitialized", c"the runtime is not initialised"),
+    (
+        3,
+        c"hipErrorNotInitialized",
+        c"the runtime is not initialised",
+    ),
     (4, c"hipErrorDeinitialized", c"the runtime is shutting down"),
-    (9, c"hipErrorInvalidConfiguration", c"the launch exceeds a limit of the device"),
+    (
+        9,
+        c"hipErrorInvalidConfiguration",
+        c"the launch exceeds a limit of the device",
+    ),
     (12, c"hipErrorInvalidPitchValue", c"a pitch is invalid"),
     (13, c"hipErrorInvalidSymbol", c"a symbol is invalid"),
-    (17, c"hipErrorInvalidDevicePointer", c"an address is not of device memory"),
-    (21, c"hipErrorInvalidMemcpyDirection", c"a copy has an invalid direction"),
-    (35, c"hipErrorInsufficientDriver", c"the driver is older than the runtime"),
-    (52, c"hipErrorMissingConfiguration", c"a launch has no configuration"),
-    (53, c"hipErrorPriorLaunchFailure", c"an earlier kernel failed"),
-    (98, c"hipErrorInvalidDeviceFunction", c"the function is not for this device"),
+    (
+        17,
+        c"hipErrorInvalidDevicePointer",
+        c"an address is not of device memory",
+    ),
+    (
+        21,
+        c"hipErrorInvalidMemcpyDirection",
+        c"a copy has an invalid direction",
+    ),
+    (
+        35,
+        c"hipErrorInsufficientDriver",
+        c"the driver is older than the runtime",
+    ),
+    (
+        52,
+        c"hipErrorMissingConfiguration",
+        c"a launch has no configuration",
+    ),
+    (
+        53,
+        c"hipErrorPriorLaunchFailure",
+        c"an earlier kernel failed",
+    ),
+    (
+        98,
+        c"hipErrorInvalidDeviceFunction",
+        c"the function is not for this device",
+    ),
     (100, c"hipErrorNoDevice", c"there is no device"),
-    (101, c"hipErrorInvalidDevice", c"there is no device of that number"),
-    (200, c"hipErrorInvalidImage", c"the code object is malformed"),
+    (
+        101,
+        c"hipErrorInvalidDevice",
+        c"there is no device of that number",
+    ),
+    (
+        200,
+        c"hipErrorInvalidImage",
+        c"the code object is malformed",
+    ),
     (201, c"hipErrorInvalidContext", c"the context is invalid"),
-    (202, c"hipErrorContextAlreadyCurrent", c"the context is current already"),
+    (
+        202,
+        c"hipErrorContextAlreadyCurrent",
+        c"the context is current already",
+    ),
     (205, c"hipErrorMapFailed", c"memory could not be mapped"),
     (206, c"hipErrorUnmapFailed", c"memory could not be unmapped"),
     (207, c"hipErrorArrayIsMapped", c"the array is mapped"),
-    (208, c"hipErrorAlreadyMapped", c"the resource is mapped already"),
-    (209, c"hipErrorNoBinaryForGpu", c"the code object is for another architecture"),
-    (210, c"hipErrorAlreadyAcquired", c"the resource is acquired already"),
+    (
+        208,
+        c"hipErrorAlreadyMapped",
+        c"the resource is mapped already",
+    ),
+    (
+        209,
+        c"hipErrorNoBinaryForGpu",
+        c"the code object is for another architecture",
+    ),
+    (
+        210,
+        c"hipErrorAlreadyAcquired",
+        c"the resource is acquired already",
+    ),
     (211, c"hipErrorNotMapped", c"the resource is not mapped"),
-    (212, c"hipErrorNotMappedAsArray", c"the resource is not mapped as an array"),
-    (213, c"hipErrorNotMappedAsPointer", c"the resource is not mapped as an address"),
-    (214, c"hipErrorECCNotCorrectable", c"an ECC error could not be corrected"),
-    (215, c"hipErrorUnsupportedLimit", c"the limit is not supported"),
-    (216, c"hipErrorContextAlreadyInUse", c"the context is in use"),
-    (217, c"hipErrorPeerAccessUnsupported", c"the devices cannot reach each other's memory"),
-    (218, c"hipErrorInvalidKernelFile", c"the kernel's file is invalid"),
-    (219, c"hipErrorInvalidGraphicsContext", c"the graphics context is invalid"),
+    (
+        212,
+        c"hipErrorNotMappedAsArray",
+        c"the resource is not mapped as an array",
+    ),
+    (
+        213,
+        c"hipErrorNotMappedAsPointer",
+        c"the resource is not mapped as an address",
+    ),
+    (
+        214,
+        c"hipErrorECCNotCorrectable",
+        c"an ECC error could not be corrected",
+    ),
+    (
+        215,
+        c"hipErrorUnsupportedLimit",
+        c"the limit is not supported",
+    ),
+    (
+        216,
+        c"hipErrorContextAlreadyInUse",
+        c"the context is in use",
+    ),
+    (
+        217,
+        c"hipErrorPeerAccessUnsupported",
+        c"the devices cannot reach each other's memory",
+    ),
+    (
+        218,
+        c"hipErrorInvalidKernelFile",
+        c"the kernel's file is invalid",
+    ),
+    (
+        219,
+        c"hipErrorInvalidGraphicsContext",
+        c"the graphics context is invalid",
+    ),
     (300, c"hipErrorInvalidSource", c"the source is invalid"),
     (301, c"hipErrorFileNotFound", c"a file was not found"),
-    (302, c"hipErrorSharedObjectSymbolNotFound", c"a symbol was not found"),
-    (303, c"hipErrorSharedObjectInitFailed", c"a shared object failed to initialise"),
-    (304, c"hipErrorOperatingSystem", c"a call of the operating system failed"),
+    (
+        302,
+        c"hipErrorSharedObjectSymbolNotFound",
+        c"a symbol was not found",
+    ),
+    (
+        303,
+        c"hipErrorSharedObjectInitFailed",
+        c"a shared object failed to initialise",
+    ),
+    (
+        304,
+        c"hipErrorOperatingSystem",
+        c"a call of the operating system failed",
+    ),
     (400, c"hipErrorInvalidHandle", c"a handle is invalid"),
-    (401, c"hipErrorIllegalState", c"a resource is in the wrong state"),
+    (
+        401,
+        c"hipErrorIllegalState",
+        c"a resource is in the wrong state",
+    ),
     (500, c"hipErrorNotFound", c"the name was not found"),
     (600, c"hipErrorNotReady", c"the work is not done yet"),
-    (700, c"hipErrorIllegalAddress", c"a kernel read or wrote an address out of bounds"),
-    (701, c"hipErrorLaunchOutOfResources", c"the launch takes more resources than there are"),
+    (
+        700,
+        c"hipErrorIllegalAddress",
+        c"a kernel read or wrote an address out of bounds",
+    ),
+    (
+        701,
+        c"hipErrorLaunchOutOfResources",
+        c"the launch takes more resources than there are",
+    ),
     (702, c"hipErrorLaunchTimeOut", c"a kernel took too long"),
-    (704, c"hipErrorPeerAccessAlreadyEnabled", c"peer access is enabled already"),
-    (705, c"hipErrorPeerAccessNotEnabled", c"peer access is not enabled"),
-    (708, c"hipErrorSetOnActiveProcess", c"this cannot change while the device is in use"),
+    (
+        704,
+        c"hipErrorPeerAccessAlreadyEnabled",
+        c"peer access is enabled already",
+    ),
+    (
+        705,
+        c"hipErrorPeerAccessNotEnabled",
+        c"peer access is not enabled",
+    ),
+    (
+        708,
+        c"hipErrorSetOnActiveProcess",
+        c"this cannot change while the device is in use",
+    ),
     (709, c"hipErrorContextIsDestroyed", c"the context is gone"),
     (710, c"hipErrorAssert", c"an assertion of a kernel failed"),
-    (712, c"hipErrorHostMemoryAlreadyRegistered", c"the host memory is registered already"),
-    (713, c"hipErrorHostMemoryNotRegistered", c"the host memory is not registered"),
+    (
+        712,
+        c"hipErrorHostMemoryAlreadyRegistered",
+        c"the host memory is registered already",
+    ),
+    (
+        713,
+        c"hipErrorHostMemoryNotRegistered",
+        c"the host memory is not registered",
+    ),
     (719, c"hipErrorLaunchFailure", c"a kernel failed"),
-    (720, c"hipErrorCooperativeLaunchTooLarge", c"a cooperative launch has too many workgroups"),
-    (801, c"hipErrorNotSupported", c"the operation is not supported"),
-    (900, c"hipErrorStreamCaptureUnsupported", c"this is not possible while a stream is captured"),
-    (901, c"hipErrorStreamCaptureInvalidated", c"an earlier error made the capture invalid"),
-    (902, c"hipErrorStreamCaptureMerge", c"two captures would become one"),
-    (903, c"hipErrorStreamCaptureUnmatched", c"the capture began on another stream"),
-    (904, c"hipErrorStreamCaptureUnjoined", c"work of another stream was not joined to the captured one"),
-    (905, c"hipErrorStreamCaptureIsolation", c"captured work would depend on work outside of the capture"),
-    (906, c"hipErrorStreamCaptureImplicit", c"the default stream would depend on a stream that is captured"),
-    (907, c"hipErrorCapturedEvent", c"the event was recorded in a capture"),
-    (908, c"hipErrorStreamCaptureWrongThread", c"the capture began in another thread"),
-    (910, c"hipErrorGraphExecUpdateFailure", c"the graph has other nodes"),
-    (911, c"hipErrorInvalidChannelDescriptor", c"a channel descriptor is invalid"),
+    (
+        720,
+        c"hipErrorCooperativeLaunchTooLarge",
+        c"a cooperative launch has too many workgroups",
+    ),
+    (
+        801,
+        c"hipErrorNotSupported",
+        c"the operation is not supported",
+    ),
+    (
+        900,
+        c"hipErrorStreamCaptureUnsupported",
+        c"this is not possible while a stream is captured",
+    ),
+    (
+        901,
+        c"hipErrorStreamCaptureInvalidated",
+        c"an earlier error made the capture invalid",
+    ),
+    (
+        902,
+        c"hipErrorStreamCaptureMerge",
+        c"two captures would become one",
+    ),
+    (
+        903,
+        c"hipErrorStreamCaptureUnmatched",
+        c"the capture began on another stream",
+    ),
+    (
+        904,
+        c"hipErrorStreamCaptureUnjoined",
+        c"work of another stream was not joined to the captured one",
+    ),
+    (
+        905,
+        c"hipErrorStreamCaptureIsolation",
+        c"captured work would depend on work outside of the capture",
+    ),
+    (
+        906,
+        c"hipErrorStreamCaptureImplicit",
+        c"the default stream would depend on a stream that is captured",
+    ),
+    (
+        907,
+        c"hipErrorCapturedEvent",
+        c"the event was recorded in a capture",
+    ),
+    (
+        908,
+        c"hipErrorStreamCaptureWrongThread",
+        c"the capture began in another thread",
+    ),
+    (
+        910,
+        c"hipErrorGraphExecUpdateFailure",
+        c"the graph has other nodes",
+    ),
+    (
+        911,
+        c"hipErrorInvalidChannelDescriptor",
+        c"a channel descriptor is invalid",
+    ),
     (912, c"hipErrorInvalidTexture", c"a texture is invalid"),
     (999, c"hipErrorUnknown", c"the runtime gives no reason"),
-    (1052, c"hipErrorRuntimeMemory", c"a memory call of the runtime failed"),
-    (1053, c"hipErrorRuntimeOther", c"a call of the runtime failed"),
+    (
+        1052,
+        c"hipErrorRuntimeMemory",
+        c"a memory call of the runtime failed",
+    ),
+    (
+        1053,
+        c"hipErrorRuntimeOther",
+        c"a call of the runtime failed",
+    ),
 ];
 
 impl Code {
@@ -219,7 +415,10 @@ mod tests {
         assert_eq!(name(209), c"hipErrorNoBinaryForGpu");
         assert_eq!(name(12345), c"hipErrorUnknown");
         assert_eq!(name(-1), c"hipErrorUnknown");
-        assert_eq!(format!("{:?}", Code::OUT_OF_MEMORY), "hipErrorOutOfMemory (2)");
+        assert_eq!(
+            format!("{:?}", Code::OUT_OF_MEMORY),
+            "hipErrorOutOfMemory (2)"
+        );
     }
 
     #[test]

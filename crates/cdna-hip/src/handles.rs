@@ -83,7 +83,10 @@ mod tests {
     fn only_handles_that_were_given_are_taken() {
         let table = Table::new(3);
         let (a, b) = (table.insert(Arc::new(1)), table.insert(Arc::new(2)));
-        assert_eq!((table.get(a).map(|x| *x), table.get(b).map(|x| *x)), (Ok(1), Ok(2)));
+        assert_eq!(
+            (table.get(a).map(|x| *x), table.get(b).map(|x| *x)),
+            (Ok(1), Ok(2))
+        );
         assert_eq!(table.find(|x| *x == 2), Some(b));
         assert_eq!(table.remove(a).map(|x| *x), Ok(1));
         for wrong in [a, 0, 1, usize::MAX, b + 1] {

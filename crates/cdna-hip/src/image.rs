@@ -26,14 +26,18 @@ impl Source for [u8] {
 }
 
 /// The code object in an image that this architecture runs.
-pub(crate) fn object(image: &(impl Source + ?Sized), arch: Arch) -> Result<Vec<u8>> {
-    let malformed = |what: &str| refuse(Code::INVALID_IMAGE, format_args!("{what}; build it with `cargo xtask kernels build`, or for an architecture with --offload-arch"));
+pub(crate) fn object(image: &(impl Source + ?Sized), name: &str, arch: Arch) -> Result<Vec<u8>> {
+    let malformed = |what: &str| {
+        let message =
+            format_args!("{name}: {what}; build it with `cargo xtask kernels build --arch {arch}`");
+        refuse(Code::INVALID_IMAGE, message)
+    };
     let starts = |with: &[u8]| image.bytes(0, with.len() as u64) == Some(with);
     if starts(BUNDLE) {
         let Some(entries) = entries(image) else {
             return malformed("the bundle of code objects is damaged");
         };
-        return of_bundle(image, &entries, arch);
+        return of_bundle(image, name, &entries, arch);
     }
     if starts(COMPRESSED) {
         return malformed("compressed bundles are not read, use -fno-offload-compress");
@@ -62,21 +66,35 @@ fn entries(image: &(impl Source + ?Sized)) -> Option<Vec<Entry>> {
     Some(entries)
 }
 
-fn of_bundle(image: &(impl Source + ?Sized), entries: &[Entry], arch: Arch) -> Result<Vec<u8>> {
+fn of_bundle(
+    image: &(impl Source + ?Sized),
+    name: &str,
+    entries: &[Entry],
+    arch: Arch,
+) -> Result<Vec<u8>> {
     let targets: Vec<_> = entries.iter().map(|(name, ..)| target(name)).collect();
     let wanted = [arch.name(), Arch::Gfx94Generic.name()];
     let found = wanted.iter().find_map(|wanted| {
         let at = targets.iter().position(|target| runs(target, wanted))?;
         let (_, offset, size) = entries[at];
-        (size <= MAX_BYTES).then(|| image.bytes(offset, size)).flatten()
+        (size <= MAX_BYTES)
+            .then(|| image.bytes(offset, size))
+            .flatten()
     });
     if let Some(bytes) = found {
         return Ok(bytes.to_vec());
     }
-    let has: Vec<_> = targets.into_iter().filter(|target| !target.is_empty()).collect();
+    let has: Vec<_> = targets
+        .into_iter()
+        .filter(|target| !target.is_empty())
+        .collect();
     let message = format_args!(
-        "the program has code for {}, and the simulated devices are {arch}; build it with --offload-arch={arch}, or set CAIRN_SIM",
-        if has.is_empty() { "no architecture".to_owned() } else { has.join(", ") }
+        "{name} has code for {}, and the simulated devices are {arch}; build it with --offload-arch={arch}, or set CAIRN_SIM",
+        if has.is_empty() {
+            "no architecture".to_owned()
+        } else {
+            has.join(", ")
+        }
     );
     refuse(Code::NO_BINARY_FOR_GPU, message)
 }
@@ -101,7 +119,10 @@ fn elf(image: &(impl Source + ?Sized), start: u64) -> Option<&[u8]> {
     }
     let number = |at: usize, bytes: usize| {
         let field = &header[at..at + bytes];
-        field.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+        field
+            .iter()
+            .rev()
+            .fold(0, |value, byte| value << 8 | u64::from(*byte))
     };
     let sections = number(40, 8).checked_add(number(58, 2) * number(60, 2))?;
     let segments = number(32, 8).checked_add(number(54, 2) * number(56, 2))?;
@@ -109,8 +130,14 @@ fn elf(image: &(impl Source + ?Sized), start: u64) -> Option<&[u8]> {
     // Code objects have their sections at the end; a stripped one ends with a segment.
     if number(54, 2) == 56 {
         for at in 0..number(56, 2) {
-            let header = image.bytes(start.checked_add(number(32, 8))?.checked_add(56 * at)?, 56)?;
-            let part = |at: usize| header[at..at + 8].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+            let header =
+                image.bytes(start.checked_add(number(32, 8))?.checked_add(56 * at)?, 56)?;
+            let part = |at: usize| {
+                header[at..at + 8]
+                    .iter()
+                    .rev()
+                    .fold(0, |value, byte| value << 8 | u64::from(*byte))
+            };
             end = end.max(part(8).checked_add(part(32))?);
         }
     }
@@ -118,23 +145,29 @@ fn elf(image: &(impl Source + ?Sized), start: u64) -> Option<&[u8]> {
 }
 
 /// Reads a code object for an architecture.
-pub(crate) fn check(bytes: &[u8], arch: Arch) -> Result {
+pub(crate) fn check(bytes: &[u8], name: &str, arch: Arch) -> Result {
     match CodeObject::parse(bytes) {
-        Ok(object) if object.target.arch == arch || object.target.arch == Arch::Gfx94Generic => Ok(()),
+        Ok(object) if object.target.arch == arch || object.target.arch == Arch::Gfx94Generic => {
+            Ok(())
+        }
         Ok(object) => {
             let made = object.target;
             let message = format_args!(
-                "the code object is for {made}, and the simulated devices are {arch}; build it with --arch {arch}, or set CAIRN_SIM={}",
+                "{name}: the code object is for {made}, and the simulated devices are {arch}; build it with --arch {arch}, or set CAIRN_SIM={}",
                 made.arch
             );
             refuse(Code::NO_BINARY_FOR_GPU, message)
         }
-        Err(cairn_codeobj::CodeObjectError::UnsupportedProcessor { name, .. }) => {
-            let message = format_args!("the code object is for {name}, and the simulated devices are {arch}; build it with --arch {arch}");
+        Err(cairn_codeobj::CodeObjectError::UnsupportedProcessor { name: other, .. }) => {
+            let message = format_args!(
+                "{name}: the code object is for {other}, and the simulated devices are {arch}; build it with --arch {arch}"
+            );
             refuse(Code::NO_BINARY_FOR_GPU, message)
         }
         Err(error) => {
-            let message = format_args!("the code object cannot be read: {error}; build it again with `cargo xtask kernels build`");
+            let message = format_args!(
+                "{name}: the code object cannot be read: {error}; build it again with `cargo xtask kernels build --arch {arch}`"
+            );
             refuse(Code::INVALID_IMAGE, message)
         }
     }

@@ -82,10 +82,14 @@ impl KernelLaunch {
         let (code, hint) = match error {
             LaunchError::Size { .. } => (Code::INVALID_CONFIGURATION, "launch it with other sizes"),
             LaunchError::Lds { .. } => (Code::INVALID_VALUE, "ask for less dynamic shared memory"),
-            LaunchError::Arguments { .. } => {
-                (Code::INVALID_VALUE, "build program and kernel from the same sources")
-            }
-            LaunchError::Memory(_) => (Code::OUT_OF_MEMORY, "give the device more with CAIRN_SIM_MEMORY"),
+            LaunchError::Arguments { .. } => (
+                Code::INVALID_VALUE,
+                "build program and kernel from the same sources",
+            ),
+            LaunchError::Memory(_) => (
+                Code::OUT_OF_MEMORY,
+                "give the device more with CAIRN_SIM_MEMORY",
+            ),
         };
         refuse(code, format_args!("kernel {kernel}: {error}; {hint}"))
     }
@@ -96,7 +100,8 @@ impl KernelLaunch {
         let mut memory = lock(&device.memory).view(reach);
         let done = {
             let _one = lock(&device.busy);
-            self.of_simulator().run(&mut memory, &runtime.settings.options)
+            self.of_simulator()
+                .run(&mut memory, &runtime.settings.options)
         };
         match done {
             Ok(report) if report.findings.is_empty() => {}
@@ -118,8 +123,15 @@ fn told(device: &Device, findings: &[Finding]) -> Code {
     for finding in findings.iter().take(MAX_TOLD) {
         tell(format_args!("device {}: {finding}", device.number));
     }
-    if let Some(more) = findings.len().checked_sub(MAX_TOLD).filter(|more| *more > 0) {
-        tell(format_args!("device {}: and {more} more findings", device.number));
+    if let Some(more) = findings
+        .len()
+        .checked_sub(MAX_TOLD)
+        .filter(|more| *more > 0)
+    {
+        tell(format_args!(
+            "device {}: and {more} more findings",
+            device.number
+        ));
     }
     let found = |kind| findings.iter().any(|finding| finding.kind == kind);
     if found(FindingKind::OutOfBounds) {
@@ -142,7 +154,9 @@ fn collect(program: &Program, given: Arguments<'_>) -> Result<Vec<u8>> {
     let size = end.max().unwrap_or(0);
     match given {
         // The structure a program passes may end with padding.
-        Arguments::Buffer(bytes) if bytes.len() >= size && bytes.len() <= size.next_multiple_of(16) => {
+        Arguments::Buffer(bytes)
+            if bytes.len() >= size && bytes.len() <= size.next_multiple_of(16) =>
+        {
             Ok(bytes[..size].to_vec())
         }
         Arguments::None if size == 0 => Ok(Vec::new()),
@@ -154,7 +168,9 @@ fn collect(program: &Program, given: Arguments<'_>) -> Result<Vec<u8>> {
                 let Some(value) = value else {
                     let name = argument.name.as_deref().unwrap_or("without a name");
                     let kernel = &program.kernel.name;
-                    let message = format_args!("kernel {kernel}: the address of argument {number} ({name}) is null");
+                    let message = format_args!(
+                        "kernel {kernel}: the address of argument {number} ({name}) is null"
+                    );
                     return refuse(Code::INVALID_VALUE, message);
                 };
                 bytes[place].copy_from_slice(value);
@@ -167,7 +183,9 @@ fn collect(program: &Program, given: Arguments<'_>) -> Result<Vec<u8>> {
                 _ => 0,
             };
             let kernel = &program.kernel.name;
-            let message = format_args!("kernel {kernel}: {given} bytes of arguments, and it takes {size}; build program and kernel from the same sources");
+            let message = format_args!(
+                "kernel {kernel}: {given} bytes of arguments, and it takes {size}; build program and kernel from the same sources"
+            );
             refuse(Code::INVALID_VALUE, message)
         }
     }
@@ -228,11 +246,15 @@ impl Registered {
     }
 
     pub(crate) fn kernel(&self, image: usize, host: usize, name: &str) {
-        lock(&self.known).kernels.insert(host, (image, name.to_owned()));
+        lock(&self.known)
+            .kernels
+            .insert(host, (image, name.to_owned()));
     }
 
     pub(crate) fn variable(&self, image: usize, host: usize, name: &str) {
-        lock(&self.known).variables.insert(host, (image, name.to_owned()));
+        lock(&self.known)
+            .variables
+            .insert(host, (image, name.to_owned()));
     }
 
     /// The kernel that an address stands for, on this thread's device.
@@ -269,11 +291,14 @@ impl Registered {
 impl Known {
     fn module(&mut self, runtime: &Runtime, image: usize) -> Result<Arc<Module>> {
         let device = runtime.current()?.number;
-        let image = self.images.get_mut(&image).ok_or(Code::INVALID_DEVICE_FUNCTION)?;
+        let image = self
+            .images
+            .get_mut(&image)
+            .ok_or(Code::INVALID_DEVICE_FUNCTION)?;
         if let Some(module) = image.modules.get(&device) {
             return Ok(Arc::clone(module));
         }
-        let module = Module::load(runtime, &image.bytes)?;
+        let module = Module::load(runtime, &image.bytes, "the program")?;
         image.modules.insert(device, Arc::clone(&module));
         Ok(module)
     }

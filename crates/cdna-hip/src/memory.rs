@@ -137,7 +137,10 @@ pub(crate) fn place(runtime: &Runtime, address: u64, bytes: u64) -> Result<Place
                 "{bytes} bytes at {address:#x} are not in one allocation of device {}; the nearest has {} bytes at {:#x}",
                 owner.number, near.bytes, near.base
             ),
-            None => format!("nothing is allocated on device {}, where {address:#x} would be", owner.number),
+            None => format!(
+                "nothing is allocated on device {}, where {address:#x} would be",
+                owner.number
+            ),
         };
         return refuse(Code::INVALID_VALUE, message);
     }
@@ -177,7 +180,13 @@ impl Place {
 
 impl Copy {
     /// Checks a copy; `None` where there is nothing to copy.
-    pub(crate) fn new(runtime: &Runtime, to: u64, from: u64, bytes: u64, kind: Kind) -> Result<Option<Self>> {
+    pub(crate) fn new(
+        runtime: &Runtime,
+        to: u64,
+        from: u64,
+        bytes: u64,
+        kind: Kind,
+    ) -> Result<Option<Self>> {
         if bytes == 0 {
             return Ok(None);
         }
@@ -227,7 +236,9 @@ impl Copy {
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Device(allocation, start) => write!(f, "memory of a device ({:#x})", allocation.base + start),
+            Self::Device(allocation, start) => {
+                write!(f, "memory of a device ({:#x})", allocation.base + start)
+            }
             Self::Pinned(address) => write!(f, "pinned memory ({address:#x})"),
             Self::Host(address) => write!(f, "memory of the host ({address:#x})"),
         }
@@ -236,7 +247,13 @@ impl std::fmt::Display for Place {
 
 impl Fill {
     /// Checks a fill of `count` values of `width` bytes; `None` where there is nothing to fill.
-    pub(crate) fn new(runtime: &Runtime, to: u64, value: u32, width: u64, count: u64) -> Result<Option<Self>> {
+    pub(crate) fn new(
+        runtime: &Runtime,
+        to: u64,
+        value: u32,
+        width: u64,
+        count: u64,
+    ) -> Result<Option<Self>> {
         let bytes = count.checked_mul(width).ok_or(Code::INVALID_VALUE)?;
         if bytes == 0 {
             return Ok(None);
@@ -257,7 +274,9 @@ impl Fill {
     /// Fills.
     pub(crate) fn run(&self) {
         const PART: u64 = 1 << 16;
-        let part: Vec<u8> = self.pattern.repeat(self.bytes.min(PART).div_ceil(4) as usize);
+        let part: Vec<u8> = self
+            .pattern
+            .repeat(self.bytes.min(PART).div_ceil(4) as usize);
         let mut at = 0;
         while at < self.bytes {
             let count = (self.bytes - at).min(PART);

@@ -29,12 +29,16 @@ pub(crate) struct Function {
 }
 
 impl Module {
-    /// Loads an image for this thread's device.
-    pub(crate) fn load(runtime: &Runtime, image: &(impl image::Source + ?Sized)) -> Result<Arc<Self>> {
+    /// Loads an image for this thread's device; `name` is what to call it in an error.
+    pub(crate) fn load(
+        runtime: &Runtime,
+        image: &(impl image::Source + ?Sized),
+        name: &str,
+    ) -> Result<Arc<Self>> {
         let device = runtime.current()?;
         let arch = runtime.settings.arch;
-        let bytes = image::object(image, arch)?;
-        image::check(&bytes, arch)?;
+        let bytes = image::object(image, name, arch)?;
+        image::check(&bytes, name, arch)?;
         let mut memory = lock(&device.memory);
         let before = memory.used();
         let loaded = match Loaded::new(&bytes, &mut memory) {
@@ -53,7 +57,10 @@ impl Module {
                     LoadError::Undefined(_) => Code::NOT_FOUND,
                     _ => Code::INVALID_IMAGE,
                 };
-                return refuse(code, format_args!("{error}; link it with what it refers to"));
+                return refuse(
+                    code,
+                    format_args!("{name}: {error}; link it with what it refers to"),
+                );
             }
         };
         Ok(Arc::new(Self {
@@ -86,7 +93,9 @@ impl Module {
     pub(crate) fn variable(&self, name: &str) -> Result<(u64, u64)> {
         let mut symbols = self.loaded.object.symbols.iter();
         let is_it = |symbol: &&cairn_codeobj::Symbol| {
-            symbol.defined && symbol.name == name && symbol.kind == cairn_codeobj::SymbolKind::Object
+            symbol.defined
+                && symbol.name == name
+                && symbol.kind == cairn_codeobj::SymbolKind::Object
         };
         let symbol = symbols.find(is_it).ok_or(Code::NOT_FOUND)?;
         Ok((self.loaded.base.wrapping_add(symbol.address), symbol.size))
@@ -116,7 +125,9 @@ pub(crate) fn attribute(kernel: &Kernel, arch: Arch, which: c_int) -> Result<u32
         4 => metadata.vgpr_count,
         5 | 6 => version(arch) * 10,
         7 | 9 => 0,
-        8 => arch.lds_bytes().saturating_sub(kernel.descriptor.group_segment_bytes),
+        8 => arch
+            .lds_bytes()
+            .saturating_sub(kernel.descriptor.group_segment_bytes),
         _ => return Err(Code::INVALID_VALUE),
     })
 }
@@ -130,7 +141,11 @@ pub(crate) const fn version(arch: Arch) -> u32 {
 }
 
 /// Workgroups of a kernel that a compute unit holds at once.
-pub(crate) fn resident_workgroups(program: &Program, workgroup: c_int, dynamic_lds: u64) -> Result<c_int> {
+pub(crate) fn resident_workgroups(
+    program: &Program,
+    workgroup: c_int,
+    dynamic_lds: u64,
+) -> Result<c_int> {
     let workgroup = u32::try_from(workgroup).unwrap_or(0);
     let kernel = &program.kernel;
     if workgroup == 0 || workgroup > attribute(kernel, program.arch, 0)? {
@@ -140,7 +155,9 @@ pub(crate) fn resident_workgroups(program: &Program, workgroup: c_int, dynamic_l
     let Ok(lds) = u32::try_from(lds) else {
         return Ok(0);
     };
-    let occupancy = program.arch.occupancy(kernel.descriptor.rsrc1.vgprs(), lds, workgroup);
+    let occupancy = program
+        .arch
+        .occupancy(kernel.descriptor.rsrc1.vgprs(), lds, workgroup);
     if lds > program.arch.lds_bytes() {
         return Ok(0);
     }

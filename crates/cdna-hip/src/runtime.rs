@@ -81,7 +81,9 @@ impl Runtime {
 
     /// The device of this number.
     pub(crate) fn device(&self, number: c_int) -> Result<&Device> {
-        let found = usize::try_from(number).ok().and_then(|at| self.devices.get(at));
+        let found = usize::try_from(number)
+            .ok()
+            .and_then(|at| self.devices.get(at));
         found.ok_or(Code::INVALID_DEVICE)
     }
 

@@ -67,7 +67,9 @@ impl Settings {
 /// `gfx942:8`, or `gfx942` for one device.
 fn devices(text: &str) -> Result<(Arch, usize), String> {
     let wrong = |what: String| {
-        format!("CAIRN_SIM is `{text}`: {what}; write an architecture and a number of devices, as in CAIRN_SIM=gfx942:8")
+        format!(
+            "CAIRN_SIM is `{text}`: {what}; write an architecture and a number of devices, as in CAIRN_SIM=gfx942:8"
+        )
     };
     let (name, count) = text.split_once(':').unwrap_or((text, "1"));
     let arch = Arch::from_name(name)
@@ -127,7 +129,10 @@ mod tests {
             ("CAIRN_THREADS", "3"),
         ]);
         let eight = eight.unwrap();
-        assert_eq!((eight.arch, eight.count, eight.memory), (Arch::Gfx942, 8, 192 << 30));
+        assert_eq!(
+            (eight.arch, eight.count, eight.memory),
+            (Arch::Gfx942, 8, 192 << 30)
+        );
         assert_eq!(eight.options.checks, Checks::ALL);
         assert_eq!((eight.options.seed, eight.options.threads), (7, 3));
         assert_eq!(bytes("1048576"), Ok(1 << 20));
@@ -137,9 +142,20 @@ mod tests {
     fn what_is_wrong_is_told_with_what_to_write() {
         let said = |pairs: &[(&str, &str)]| read(pairs).unwrap_err();
         assert!(said(&[]).contains("set CAIRN_SIM=gfx942:8"));
-        for wrong in ["gfx941:8", "gfx90a:1", "gfx942:0", "gfx942:x", "gfx942:", "gfx942:65", ":8"] {
+        for wrong in [
+            "gfx941:8",
+            "gfx90a:1",
+            "gfx942:0",
+            "gfx942:x",
+            "gfx942:",
+            "gfx942:65",
+            ":8",
+        ] {
             let said = said(&[("CAIRN_SIM", wrong)]);
-            assert!(said.starts_with(&format!("CAIRN_SIM is `{wrong}`: ")), "{said}");
+            assert!(
+                said.starts_with(&format!("CAIRN_SIM is `{wrong}`: ")),
+                "{said}"
+            );
             assert!(said.contains("as in CAIRN_SIM=gfx942:8"), "{said}");
         }
         for (name, wrong, next) in [

@@ -280,7 +280,9 @@ mod tests {
         assert_eq!(memory.read(b + 4, 70_000).unwrap(), [7; 70_000]);
         assert_eq!(memory.unwritten(b, 200_000).unwrap(), 130_000);
         // Both ways where source and destination overlap.
-        memory.write(a, &(0..=255).cycle().take(200_000).collect::<Vec<u8>>()).unwrap();
+        memory
+            .write(a, &(0..=255).cycle().take(200_000).collect::<Vec<u8>>())
+            .unwrap();
         let before = memory.read(a, 200_000).unwrap();
         from.copy(5, &from, 0, 199_000);
         assert_eq!(memory.read(a + 5, 199_000).unwrap(), before[..199_000]);

@@ -13,11 +13,18 @@ fn properties(out: &Out<u8>, number: c_int, bytes: usize) -> Result {
     out.check()?;
     let runtime = runtime::get()?;
     let device = runtime.device(number)?;
-    out.set_all(&properties::structure(&runtime.settings, device.number, bytes))
+    out.set_all(&properties::structure(
+        &runtime.settings,
+        device.number,
+        bytes,
+    ))
 }
 
 /// A device and its peer.
-fn peer(runtime: &Runtime, number: c_int) -> Result<(&crate::device::Device, &crate::device::Device)> {
+fn peer(
+    runtime: &Runtime,
+    number: c_int,
+) -> Result<(&crate::device::Device, &crate::device::Device)> {
     Ok((runtime.current()?, runtime.device(number)?))
 }
 

@@ -34,7 +34,14 @@ fn copy_now(to: u64, from: u64, bytes: usize, kind: Kind) -> Result {
 }
 
 /// Copies between devices that are named.
-fn copy_peer(to: u64, to_device: c_int, from: u64, from_device: c_int, bytes: usize, stream: Address) -> Result {
+fn copy_peer(
+    to: u64,
+    to_device: c_int,
+    from: u64,
+    from_device: c_int,
+    bytes: usize,
+    stream: Address,
+) -> Result {
     let runtime = runtime::get()?;
     let (to_device, from_device) = (runtime.device(to_device)?, runtime.device(from_device)?);
     let stream = Stream::of(runtime, stream)?;
@@ -85,14 +92,25 @@ fn host_free(address: Address) -> Result {
 }
 
 /// Copies to or from a variable of the program.
-fn symbol_copy(symbol: Address, host: Address, bytes: usize, offset: usize, kind: c_int, to_symbol: bool) -> Result {
+fn symbol_copy(
+    symbol: Address,
+    host: Address,
+    bytes: usize,
+    offset: usize,
+    kind: c_int,
+    to_symbol: bool,
+) -> Result {
     let runtime = runtime::get()?;
     let (address, size) = REGISTERED.address(runtime, symbol)?;
     let end = offset.checked_add(bytes).ok_or(Code::INVALID_VALUE)?;
     if end as u64 > size {
         return Err(Code::INVALID_VALUE);
     }
-    let (place, host, kind) = (address + offset as u64, host as u64, Kind::from_number(kind)?);
+    let (place, host, kind) = (
+        address + offset as u64,
+        host as u64,
+        Kind::from_number(kind)?,
+    );
     if to_symbol {
         copy_now(place, host, bytes, kind)
     } else {

@@ -22,7 +22,11 @@ fn load(out: &Out<usize>, image: usize) -> Result {
     out.check()?;
     let runtime = runtime::get()?;
     refuse_captures(runtime)?;
-    let module = Module::load(runtime, &RawImage::at(image)?)?;
+    let module = Module::load(
+        runtime,
+        &RawImage::at(image)?,
+        &format!("the image at {image:#x}"),
+    )?;
     out.set(runtime.modules.insert(module))
 }
 
@@ -42,7 +46,9 @@ fn arguments<'a>(parameters: usize, extra: usize) -> Result<Arguments<'a>> {
         let mut pairs = pairs.chunks_exact(2);
         pairs.find(|pair| pair[0] == key).map(|pair| pair[1])
     };
-    let size = value(BUFFER_SIZE).and_then(number).ok_or(Code::INVALID_VALUE)?;
+    let size = value(BUFFER_SIZE)
+        .and_then(number)
+        .ok_or(Code::INVALID_VALUE)?;
     let buffer = value(BUFFER_POINTER).ok_or(Code::INVALID_VALUE)?;
     if size == 0 {
         return Ok(Arguments::None);
@@ -50,7 +56,10 @@ fn arguments<'a>(parameters: usize, extra: usize) -> Result<Arguments<'a>> {
     if buffer == 0 {
         return Err(Code::INVALID_VALUE);
     }
-    Ok(Arguments::Buffer(super::host_bytes(buffer as u64, size as u64)))
+    Ok(Arguments::Buffer(super::host_bytes(
+        buffer as u64,
+        size as u64,
+    )))
 }
 
 /// Launches a kernel in a stream.
@@ -67,7 +76,9 @@ pub(super) fn launch(
     if stream.device != function.module.device {
         let kernel = &function.program.kernel.name;
         let (own, other) = (function.module.device, stream.device);
-        let message = format_args!("kernel {kernel} was loaded for device {own}, and the stream is of device {other}; load the module after hipSetDevice({other})");
+        let message = format_args!(
+            "kernel {kernel} was loaded for device {own}, and the stream is of device {other}; load the module after hipSetDevice({other})"
+        );
         return refuse(Code::INVALID_HANDLE, message);
     }
     let launch = KernelLaunch::new(function, grid, workgroup, dynamic_lds, arguments)?;
@@ -83,7 +94,7 @@ functions! {
             Ok(bytes) => bytes,
             Err(error) => return refuse(Code::FILE_NOT_FOUND, format_args!("{path}: {error}")),
         };
-        let module = Module::load(runtime, bytes.as_slice())?;
+        let module = Module::load(runtime, bytes.as_slice(), path)?;
         out.set(runtime.modules.insert(module))
     }
 

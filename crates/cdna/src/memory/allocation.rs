@@ -252,7 +252,9 @@ impl Allocation {
     }
 
     fn holds(&self, start: u64, bytes: u64) -> bool {
-        start.checked_add(bytes).is_some_and(|end| end <= self.bytes)
+        start
+            .checked_add(bytes)
+            .is_some_and(|end| end <= self.bytes)
     }
 
     fn is_written_all(&self, start: u64, bytes: u64) -> bool {
