@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{compile, has, kernels, library, on, run, scratch, sources};
+use crate::support::{
+    compile, device_code, has, kernels, library, on, root, run, scratch, sources,
+};
 
 /// Flags for HIP's own headers; a skip where they are not installed.
 fn real_headers() -> Option<[&'static str; 3]> {
@@ -74,6 +76,25 @@ fn host_and_device_code_in_one_source_runs() {
             said.contains(&format!("{} devices are right", &devices[7..])),
             "{said}"
         );
+    }
+}
+
+#[test]
+fn threads_multiply_with_the_librarys_kernel_on_four_devices() {
+    if !has("cc") || !has("clang++-22") {
+        return;
+    }
+    let folder = scratch();
+    let program = compile(folder.path(), "threads", &[]);
+    for (arch, source) in [
+        ("gfx942", "gemm_bf16.hip"),
+        ("gfx950", "gemm_bf16_gfx950.hip"),
+    ] {
+        let source = root().join("kernels").join(source);
+        let object = device_code(folder.path(), &source, arch);
+        let mut program = on(&format!("{arch}:4"), &program);
+        let said = run(program.arg(&object).arg("4")).unwrap();
+        assert_eq!(said, "8 threads, 0 wrong values\n");
     }
 }
 

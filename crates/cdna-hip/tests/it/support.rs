@@ -59,6 +59,11 @@ pub(crate) fn has(program: &str) -> bool {
 
 /// Compiles the programs' kernels for an architecture.
 pub(crate) fn kernels(into: &Path, arch: &str) -> PathBuf {
+    device_code(into, &sources().join("kernels.hip"), arch)
+}
+
+/// Compiles a source of kernels for an architecture.
+pub(crate) fn device_code(into: &Path, source: &Path, arch: &str) -> PathBuf {
     let object = into.join(format!("kernels.{arch}.hsaco"));
     let mut clang = Command::new("clang++-22");
     clang
@@ -68,7 +73,7 @@ pub(crate) fn kernels(into: &Path, arch: &str) -> PathBuf {
         .arg("-I")
         .arg(root().join("kernels/include"))
         .arg("-o")
-        .args([&object, &sources().join("kernels.hip")]);
+        .args([&object, source]);
     run(&mut clang).unwrap();
     object
 }
@@ -82,7 +87,7 @@ pub(crate) fn compile(into: &Path, name: &str, flags: &[&str]) -> PathBuf {
         .args(flags)
         .arg("-L")
         .arg(library())
-        .arg("-lamdhip64");
+        .args(["-lamdhip64", "-pthread"]);
     run(&mut cc).unwrap();
     program
 }

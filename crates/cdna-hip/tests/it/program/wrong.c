@@ -134,6 +134,12 @@ static void launches(char **arguments) {
     EXPECT(hipErrorInvalidImage, hipModuleLoadData(&module, nothing));
     EXPECT(hipErrorNoBinaryForGpu, hipModuleLoad(&module, arguments[2]));
     EXPECT(hipErrorInvalidImage, hipModuleLoad(&module, arguments[3]));
+    /* Headers that tell of what is not there. */
+    memcpy(nothing, "\177ELF\2\1", 6);
+    EXPECT(hipErrorInvalidImage, hipModuleLoadData(&module, nothing));
+    memset(nothing + 16, 0x7f, 48);
+    EXPECT(hipErrorInvalidImage, hipModuleLoadData(&module, nothing));
+    EXPECT(hipErrorInvalidImage, hipModuleLoadData(&module, (void *)16));
     OK(hipModuleLoad(&module, arguments[1]));
     EXPECT(hipErrorNotFound, hipModuleGetFunction(&multiply, module, "divide"));
     EXPECT(hipErrorInvalidValue, hipModuleGetFunction(&multiply, module, NULL));
