@@ -22,7 +22,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result {
         ("programs", facts::programs()),
         ("gpu", amd::driver()),
         ("compilers", amd::compilers()),
-        ("hip", amd::hip()),
+        ("hip", amd::hip(context)),
         ("rccl", amd::rccl()),
     ];
     let variables: Vec<_> = env::REGISTRY

@@ -98,6 +98,31 @@ pub(crate) fn target_dir(context: &Context) -> PathBuf {
     target.map_or_else(|| context.root.join("target"), Path::to_path_buf)
 }
 
+/// Where `sim library` puts the simulated HIP, and `doctor` looks for it.
+pub(crate) fn simulated_hip(context: &Context) -> PathBuf {
+    target_dir(context).join("sim")
+}
+
+/// Builds the simulated HIP and gives its file.
+pub(crate) fn build_simulated_hip(context: &Context) -> Result<PathBuf> {
+    let target = target_dir(context);
+    let built = cargo()
+        .args(["build", "--release", "--package", "cairn-cdna-hip"])
+        .arg("--manifest-path")
+        .arg(context.root.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        .status()?;
+    if !built.success() {
+        let message = format!("the simulated HIP cannot be built ({built})");
+        let diagnostic = Diagnostic::error("xtask::build", message);
+        return Err(Failure::failed(
+            diagnostic.hint("the compiler's messages are above"),
+        ));
+    }
+    Ok(target.join("release/libcairn_cdna_hip.so"))
+}
+
 /// The cargo that started this program.
 pub(crate) fn cargo() -> Exec {
     Exec::new(env::get(&env::CARGO).unwrap_or_else(|| "cargo".to_owned()))

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cairn_base::Diagnostic;
+use cairn_base::{Diagnostic, files};
 use cairn_launch::request::{self, SimProfile, SimRun, SimUnsupported};
 
 use crate::context::{Context, Failure, Result};
@@ -23,6 +23,7 @@ enum Command {
     Run(RunArgs),
     Profile(ProfileArgs),
     Unsupported(UnsupportedArgs),
+    Library(LibraryArgs),
 }
 
 /// Run a kernel, exactly, and tell what is wrong with it
@@ -98,6 +99,42 @@ struct UnsupportedArgs {
     arch: String,
 }
 
+/// Build the library that programs for HIP load instead of the real one
+///
+/// `CAIRN_SIM=gfx942:8` then gives a program eight devices; `cargo xtask doctor` lists the
+/// variables.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  cargo xtask sim library --out target/sim")]
+struct LibraryArgs {
+    /// The folder for libamdhip64.so; without, `sim` in the target folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl LibraryArgs {
+    fn run(self, context: &Context) -> Result {
+        let built = engine::build_simulated_hip(context)?;
+        let folder = match self.out {
+            Some(out) => context.cwd.join(out),
+            None => engine::simulated_hip(context),
+        };
+        let library = folder.join("libamdhip64.so");
+        let copied = files::read(&built).and_then(|bytes| {
+            files::create_dir_all(&folder)?;
+            files::write_atomic(&library, &bytes)
+        });
+        copied.map_err(|error| Failure::failed(error.diagnostic()))?;
+        if context.json() {
+            return context.print_json(&serde_json::json!({ "library": library }));
+        }
+        context.print(&format!(
+            "{}\nfor eight devices: CAIRN_SIM=gfx942:8 LD_LIBRARY_PATH={} PROGRAM\n",
+            library.display(),
+            folder.display()
+        ))
+    }
+}
+
 /// One to three numbers; those left out are 1.
 fn three(text: &str) -> std::result::Result<[u32; 3], String> {
     let mut out = [1; 3];
@@ -161,6 +198,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
             let list = SimUnsupported { arch: args.arch };
             (request::Command::SimUnsupported(list), Start::default())
         }
+        Command::Library(args) => return args.run(context),
     };
     engine::become_engine(context, "sim", command, start)
 }

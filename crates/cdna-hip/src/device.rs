@@ -7,6 +7,7 @@ use cairn_cdna::Memory;
 use cairn_cdna::memory::Allocation;
 
 use crate::error::{Code, Result};
+use crate::graph;
 use crate::handles::lock;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
@@ -96,8 +97,10 @@ impl Device {
         runtime.modules.remove_all(|module| module.device == number);
         runtime.streams.remove_all(|stream| stream.device == number);
         runtime.events.remove_all(|event| event.device == number);
-        lock(&runtime.captures).retain(|capture| capture.device != number);
-        lock(&self.default.joined).take();
+        let captures = lock(&runtime.captures).clone();
+        for capture in captures.iter().filter(|capture| capture.device == number) {
+            graph::release(runtime, capture);
+        }
         lock(&self.memory).clear();
         lock(&self.peers).clear();
         *lock(&self.fault) = Fault::None;

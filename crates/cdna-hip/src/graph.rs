@@ -90,7 +90,8 @@ impl Capture {
         (&raw const *self).addr() as u64
     }
 
-    fn began_on(&self, stream: &Stream) -> bool {
+    /// True for the stream on which it has to end.
+    pub(crate) fn began_on(&self, stream: &Stream) -> bool {
         self.origin == (&raw const *stream).addr()
     }
 
@@ -128,6 +129,23 @@ pub(crate) fn refuse_captures(runtime: &Runtime) -> Result {
     Err(Code::STREAM_CAPTURE_UNSUPPORTED)
 }
 
+/// Ends a capture: streams that took part go on as if nothing was captured. Gives the nodes
+/// that were last in them.
+pub(crate) fn release(runtime: &Runtime, capture: &Arc<Capture>) -> Vec<usize> {
+    lock(&runtime.captures).retain(|other| !Arc::ptr_eq(other, capture));
+    let mut ends = Vec::new();
+    for part in runtime.streams.all() {
+        let mut own = lock(&part.joined);
+        if own
+            .as_ref()
+            .is_some_and(|own| Arc::ptr_eq(&own.capture, capture))
+        {
+            ends.extend(own.take().into_iter().flat_map(|own| own.last));
+        }
+    }
+    ends
+}
+
 /// Ends the capture that began on this stream.
 pub(crate) fn end_capture(runtime: &Runtime, stream: &Arc<Stream>) -> Result<usize> {
     let joined = lock(&stream.joined).clone().ok_or(Code::ILLEGAL_STATE)?;
@@ -138,18 +156,7 @@ pub(crate) fn end_capture(runtime: &Runtime, stream: &Arc<Stream>) -> Result<usi
     if capture.mode != Mode::Relaxed && capture.thread != std::thread::current().id() {
         return Err(Code::STREAM_CAPTURE_WRONG_THREAD);
     }
-    lock(&runtime.captures).retain(|other| !Arc::ptr_eq(other, &capture));
-    // Streams that took part go on as if nothing was captured.
-    let mut ends = Vec::new();
-    for part in runtime.streams.all() {
-        let mut own = lock(&part.joined);
-        if own
-            .as_ref()
-            .is_some_and(|own| Arc::ptr_eq(&own.capture, &capture))
-        {
-            ends.extend(own.take().into_iter().flat_map(|own| own.last));
-        }
-    }
+    let ends = release(runtime, &capture);
     let nodes = lock(&capture.nodes).take();
     let nodes = nodes.ok_or(Code::STREAM_CAPTURE_INVALIDATED)?;
     let before = reached(&nodes, &joined.last);

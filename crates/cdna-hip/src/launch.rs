@@ -298,7 +298,7 @@ impl Known {
         if let Some(module) = image.modules.get(&device) {
             return Ok(Arc::clone(module));
         }
-        let module = Module::load(runtime, &image.bytes)?;
+        let module = Module::load(runtime, &image.bytes, "the program")?;
         image.modules.insert(device, Arc::clone(&module));
         Ok(module)
     }

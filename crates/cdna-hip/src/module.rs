@@ -29,15 +29,16 @@ pub(crate) struct Function {
 }
 
 impl Module {
-    /// Loads an image for this thread's device.
+    /// Loads an image for this thread's device; `name` is what to call it in an error.
     pub(crate) fn load(
         runtime: &Runtime,
         image: &(impl image::Source + ?Sized),
+        name: &str,
     ) -> Result<Arc<Self>> {
         let device = runtime.current()?;
         let arch = runtime.settings.arch;
-        let bytes = image::object(image, arch)?;
-        image::check(&bytes, arch)?;
+        let bytes = image::object(image, name, arch)?;
+        image::check(&bytes, name, arch)?;
         let mut memory = lock(&device.memory);
         let before = memory.used();
         let loaded = match Loaded::new(&bytes, &mut memory) {
@@ -58,7 +59,7 @@ impl Module {
                 };
                 return refuse(
                     code,
-                    format_args!("{error}; link it with what it refers to"),
+                    format_args!("{name}: {error}; link it with what it refers to"),
                 );
             }
         };

@@ -85,8 +85,12 @@ impl Stream {
 
     pub(crate) fn destroy(runtime: &Runtime, handle: usize) -> Result {
         let stream = runtime.streams.remove(handle)?;
-        if let Some(joined) = lock(&stream.joined).take() {
+        let joined = lock(&stream.joined).take();
+        if let Some(joined) = joined {
             joined.capture.invalidate();
+            if joined.capture.began_on(&stream) {
+                graph::release(runtime, &joined.capture);
+            }
         }
         Ok(())
     }

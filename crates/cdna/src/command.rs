@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use cairn_base::{Diagnostic, env, files, hash, nearest};
-use cairn_codeobj::Arch;
+use cairn_codeobj::{Arch, CodeObjectError};
 use cairn_launch::request::{Command, Format, Request, SimProfile, SimRun, SimUnsupported};
 
 use crate::check::{Checks, Finding};
-use crate::launch::{Launch, Loaded, Options, Report};
+use crate::launch::{Launch, LaunchError, LoadError, Loaded, Options, Report};
 use crate::matrix::Mode;
 use crate::memory::Memory;
 use crate::model::{self, Estimate};
@@ -98,22 +98,14 @@ impl Session {
         })?;
         let started = Instant::now();
         let mut memory = Memory::new(MEMORY, seed);
-        let loaded = Loaded::new(&bytes, &mut memory).map_err(|error| {
-            let message = format!("{}: {error}", run.object.display());
-            wrong(
-                "sim::object",
-                message,
-                "compile with `--offload-device-only --no-gpu-bundle-output`",
-            )
-        })?;
+        let in_object = |code, error: &dyn std::error::Error, hint: &str| {
+            wrong(code, format!("{}: {error}", run.object.display()), hint)
+        };
+        let loaded = Loaded::new(&bytes, &mut memory)
+            .map_err(|error| in_object("sim::object", &error, object_hint(&error)))?;
         let name = kernel_name(run, &loaded)?;
-        let program = Program::new(&loaded.object, &name).map_err(|error| {
-            wrong(
-                "sim::kernel",
-                error.to_string(),
-                "build the kernel for gfx942 or gfx950",
-            )
-        })?;
+        let program = Program::new(&loaded.object, &name)
+            .map_err(|error| in_object("sim::kernel", &error, REBUILD))?;
         let decode_ms = started.elapsed().as_secs_f64() * 1e3;
         let checks = match run.checks.as_str() {
             "all" => Checks::ALL,
@@ -136,6 +128,36 @@ impl Session {
             decode_ms,
         })
     }
+}
+
+/// The next step where a code object is for something that is not simulated.
+const REBUILD: &str =
+    "build it for gfx942 or gfx950, as `cargo xtask kernels build --arch \"gfx942;gfx950\"` does";
+
+/// The next step where a code object cannot be loaded.
+fn object_hint(error: &LoadError) -> &'static str {
+    match error {
+        LoadError::Object(CodeObjectError::UnsupportedProcessor { .. }) => REBUILD,
+        LoadError::Object(_) => {
+            "compile it with `--offload-device-only --no-gpu-bundle-output`, or build it again"
+        }
+        LoadError::Memory(_) => "its variables take more than the simulated device has",
+        LoadError::Undefined(_) => "link it with what it refers to",
+    }
+}
+
+/// Why a kernel is not launched, and what to type instead.
+fn launch_failed(error: &LaunchError, kernel: &str) -> Failed {
+    let hint = match error {
+        LaunchError::Size {
+            what: "workgroup", ..
+        } => "give another --workgroup; `cargo xtask kernels inspect` shows a kernel's limits",
+        LaunchError::Size { .. } => "give another --grid",
+        LaunchError::Lds { .. } => "give a smaller --lds",
+        LaunchError::Arguments { .. } => "give the arguments that the kernel takes",
+        LaunchError::Memory(_) => "give smaller arguments",
+    };
+    wrong("sim::launch", format!("kernel `{kernel}`: {error}"), hint)
 }
 
 fn kernel_name(run: &SimRun, loaded: &Loaded) -> Result<String, Failed> {
@@ -191,13 +213,7 @@ fn one(run: &SimRun, threads: usize, seed: u64, list: bool) -> Result<Done, Fail
     let started = Instant::now();
     let report = launch
         .run(&mut session.memory, &session.options)
-        .map_err(|error| {
-            wrong(
-                "sim::launch",
-                error.to_string(),
-                "see the kernel's limits with `cargo xtask kernels inspect`",
-            )
-        })?;
+        .map_err(|error| launch_failed(&error, &session.program.kernel.name))?;
     let seconds = started.elapsed().as_secs_f64();
     let estimate = model::estimate(&launch, &report.counters);
     let listing = list.then(|| Listing::new(&launch, &report.counters, &estimate));

@@ -8,6 +8,9 @@ use cairn_hip_sys::{Attempt, Hip, HipError, LoadError};
 use cairn_rccl_sys::{Rccl, RcclLoadError};
 use serde_json::{Map, Value, json};
 
+use crate::context::Context;
+use crate::engine;
+
 type Facts = Map<String, Value>;
 
 /// Where the kernel driver lists its devices.
@@ -57,6 +60,12 @@ fn rocm_home() -> Option<PathBuf> {
     env::get(&env::ROCM_HOME).map(PathBuf::from)
 }
 
+/// Folders with HIP: with `CAIRN_SIM` the simulated one's come first.
+fn hip_folders(context: &Context) -> Vec<PathBuf> {
+    let simulated = env::get(&env::CAIRN_SIM).map(|_| engine::simulated_hip(context));
+    simulated.into_iter().chain(library_folders()).collect()
+}
+
 fn library_folders() -> Vec<PathBuf> {
     rocm_home()
         .map(|home| home.join("lib"))
@@ -65,8 +74,8 @@ fn library_folders() -> Vec<PathBuf> {
 }
 
 /// The HIP runtime and the devices it finds.
-pub(super) fn hip() -> Facts {
-    let hip = match Hip::open(&library_folders()) {
+pub(super) fn hip(context: &Context) -> Facts {
+    let hip = match Hip::open(&hip_folders(context)) {
         Ok(hip) => hip,
         Err(error) => return absent(not_loaded(&error)),
     };
@@ -90,6 +99,16 @@ pub(super) fn hip() -> Facts {
     let version = hip.version().map(|version| version.to_string());
     facts.insert("version".to_owned(), json!(version.ok()));
     facts.insert("devices".to_owned(), json!(devices));
+    let simulated = devices.iter().any(|device| device.contains("(simulated)"));
+    let ours = Path::new(hip.name()).starts_with(engine::simulated_hip(context));
+    let note = note.map(|note| match env::get(&env::CAIRN_SIM) {
+        Some(_) if ours => "no device: CAIRN_SIM gives none, and a line above says why".to_owned(),
+        Some(_) => format!(
+            "{note}; CAIRN_SIM is set, and `cargo xtask sim library` builds the simulated HIP"
+        ),
+        None => note,
+    });
+    facts.insert("simulated".to_owned(), json!(simulated));
     if let Some(note) = note {
         facts.insert("note".to_owned(), note.into());
     }

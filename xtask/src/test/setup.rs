@@ -50,6 +50,20 @@ const NEEDS: &[Need] = &[
         why: "disassembly is compared with it",
     },
     Need {
+        probe: &[
+            "cc",
+            "-E",
+            "-D__HIP_PLATFORM_AMD__",
+            "-include",
+            "hip/hip_runtime_api.h",
+            "-x",
+            "c",
+            "/dev/null",
+        ],
+        package: "libamdhip64-dev",
+        why: "a program with HIP's own headers runs on the simulated HIP",
+    },
+    Need {
         probe: &["python3", "-c", "import venv, ensurepip"],
         package: "python3-venv",
         why: "packages that read and check what Cairn wrote are installed with it",

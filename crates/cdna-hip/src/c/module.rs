@@ -22,7 +22,11 @@ fn load(out: &Out<usize>, image: usize) -> Result {
     out.check()?;
     let runtime = runtime::get()?;
     refuse_captures(runtime)?;
-    let module = Module::load(runtime, &RawImage::at(image)?)?;
+    let module = Module::load(
+        runtime,
+        &RawImage::at(image)?,
+        &format!("the image at {image:#x}"),
+    )?;
     out.set(runtime.modules.insert(module))
 }
 
@@ -90,7 +94,7 @@ functions! {
             Ok(bytes) => bytes,
             Err(error) => return refuse(Code::FILE_NOT_FOUND, format_args!("{path}: {error}")),
         };
-        let module = Module::load(runtime, bytes.as_slice())?;
+        let module = Module::load(runtime, bytes.as_slice(), path)?;
         out.set(runtime.modules.insert(module))
     }
 

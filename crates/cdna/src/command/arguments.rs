@@ -5,7 +5,7 @@ use cairn_codeobj::Kernel;
 use cairn_formats::{Philox, bf16_from_f32, f16_from_f32};
 
 use super::{Failed, wrong};
-use crate::memory::Memory;
+use crate::memory::{Memory, MemoryError};
 
 /// Arguments as the kernel wants them.
 pub(super) struct Given {
@@ -70,13 +70,12 @@ pub(super) fn build(
 fn describe(wanted: &[&cairn_codeobj::Argument]) -> String {
     let list: Vec<_> = wanted
         .iter()
-        .map(|arg| {
-            format!(
-                "{} ({} bytes, {})",
-                arg.name.as_deref().unwrap_or("?"),
-                arg.size,
-                arg.kind.name()
-            )
+        .enumerate()
+        .map(|(at, arg)| {
+            // Compilers leave names out unless they are asked for them.
+            let number = format!("argument {}", at + 1);
+            let name = arg.name.as_ref().unwrap_or(&number);
+            format!("{name} ({} bytes, {})", arg.size, arg.kind.name())
         })
         .collect();
     format!("it takes {}", list.join(", "))
@@ -114,17 +113,17 @@ fn one(
             let count: usize = count.parse().map_err(|_| malformed(text))?;
             let width = number(kind, "0").map_or(4, |bytes| bytes.len());
             let bytes = (count as u64).saturating_mul(width as u64);
+            let failed = |error: MemoryError| {
+                let message = format!("argument {}, `{text}`: {error}", at + 1);
+                wrong("sim::memory", message, "give it fewer elements")
+            };
             let address = memory
                 .allocate(bytes, &format!("argument {}", at + 1))
-                .map_err(|error| {
-                    wrong("sim::memory", error.to_string(), "use smaller arguments")
-                })?;
+                .map_err(failed)?;
             buffers.push((address, bytes));
             if *fill != "blank" {
                 let content = content(fill, kind, count, at as u64);
-                memory.write(address, &content).map_err(|error| {
-                    wrong("sim::memory", error.to_string(), "use smaller arguments")
-                })?;
+                memory.write(address, &content).map_err(failed)?;
             }
             Ok(address.to_le_bytes().to_vec())
         }

@@ -18,3 +18,4 @@ mod library;
 mod matrix;
 mod oracle;
 mod support;
+mod wrong_input;
