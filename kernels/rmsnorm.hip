@@ -5,18 +5,28 @@
 // a fixed order: bands of 32 rows, then the bands from first to last. The
 // number of bands depends on the rows alone, so the bits depend on no schedule.
 //
-// kernels:  rmsnorm_forward_f32, rmsnorm_forward_bf16
+// `wide` is a weight in f32 beside rows in bf16; `add` adds a residual to the
+// gradient of x.
+//
+// kernels:  rmsnorm_forward_f32, rmsnorm_forward_bf16, rmsnorm_forward_bf16_wide
 // computes: one row of y and its rstd; one workgroup per row
 // tiles:    1 row, 256 columns at a time
 // lds:      [0, 16) sums of the four waves
 // limit:    workgroup 256, vgprs 32, sgprs 48, lds 16
 //
-// kernels:  rmsnorm_backward_rows_f32, rmsnorm_backward_rows_bf16
+// kernels:  rmsnorm_backward_rows_f32, rmsnorm_backward_rows_bf16, rmsnorm_backward_rows_bf16_wide
 // computes: the gradient of x for a band of 32 rows, and the band's part of the gradient of the weight;
 //           ceil(rows / 32) workgroups
 // tiles:    32 rows; first a row per wave, then 256 columns at a time
 // lds:      [0, 128) rstd of each row, [128, 256) the row's factor of x
 // limit:    workgroup 256, vgprs 48, sgprs 96, lds 256
+//
+// kernels:  rmsnorm_backward_rows_add_f32, rmsnorm_backward_rows_add_bf16, rmsnorm_backward_rows_add_bf16_wide
+// computes: the gradient of x for a band of 32 rows, and the band's part of the gradient of the weight;
+//           ceil(rows / 32) workgroups
+// tiles:    32 rows; first a row per wave, then 256 columns at a time
+// lds:      [0, 128) rstd of each row, [128, 256) the row's factor of x
+// limit:    workgroup 256, vgprs 48, sgprs 106, lds 256
 //
 // kernels:  rmsnorm_backward_weight_f32, rmsnorm_backward_weight_bf16
 // computes: 256 columns of the gradient of the weight from all bands; ceil(columns / 256) workgroups
@@ -28,8 +38,8 @@
 
 constexpr u32 BAND = 32;
 
-template <typename T>
-DEVICE void forward(const T* x, const T* weight, T* y, f32* rstd, u32 columns, f32 epsilon) {
+template <typename T, typename W>
+DEVICE void forward(const T* x, const W* weight, T* y, f32* rstd, u32 columns, f32 epsilon) {
     SHARED f32 scratch[4];
     u64 row = workgroup();
     const T* in = x + row * columns;
@@ -49,10 +59,11 @@ DEVICE void forward(const T* x, const T* weight, T* y, f32* rstd, u32 columns, f
     }
 }
 
-// With d = gradient * weight: dx = rstd * d - x * rstd^3 * mean(d * x).
-template <typename T>
-DEVICE void backward_rows(const T* gradient, const T* x, const T* weight, const f32* rstd, T* of_x, f32* of_weight,
-                          u32 rows, u32 columns) {
+// With d = gradient * weight: dx = rstd * d - x * rstd^3 * mean(d * x), plus
+// the residual where one is added.
+template <bool ADD, typename T, typename W>
+DEVICE void backward_rows(const T* gradient, const T* x, const W* weight, const f32* rstd, const T* residual, T* of_x,
+                          f32* of_weight, u32 rows, u32 columns) {
     SHARED f32 scales[BAND];
     SHARED f32 factors[BAND];
     u64 first = (u64)workgroup() * BAND;
@@ -78,7 +89,8 @@ DEVICE void backward_rows(const T* gradient, const T* x, const T* weight, const 
         u64 at = first * columns + column;
         for (u32 row = 0; row < here; ++row, at += columns) {
             f32 g = (f32)gradient[at], value = (f32)x[at], scale = scales[row];
-            of_x[at] = (T)(scale * w * g - value * factors[row]);
+            f32 of_value = scale * w * g - value * factors[row];
+            of_x[at] = (T)(ADD ? of_value + (f32)residual[at] : of_value);
             part = __builtin_fmaf(g * scale, value, part);
         }
         of_weight[(u64)workgroup() * columns + column] = part;
@@ -109,15 +121,44 @@ rmsnorm_forward_bf16(const bf16* x, const bf16* weight, bf16* y, f32* rstd, u32 
 }
 
 KERNEL(256)
+rmsnorm_forward_bf16_wide(const bf16* x, const f32* weight, bf16* y, f32* rstd, u32 columns, f32 epsilon) {
+    forward(x, weight, y, rstd, columns, epsilon);
+}
+
+KERNEL(256)
 rmsnorm_backward_rows_f32(const f32* gradient, const f32* x, const f32* weight, const f32* rstd, f32* of_x,
                           f32* of_weight, u32 rows, u32 columns) {
-    backward_rows(gradient, x, weight, rstd, of_x, of_weight, rows, columns);
+    backward_rows<false>(gradient, x, weight, rstd, (const f32*)nullptr, of_x, of_weight, rows, columns);
 }
 
 KERNEL(256)
 rmsnorm_backward_rows_bf16(const bf16* gradient, const bf16* x, const bf16* weight, const f32* rstd, bf16* of_x,
                            f32* of_weight, u32 rows, u32 columns) {
-    backward_rows(gradient, x, weight, rstd, of_x, of_weight, rows, columns);
+    backward_rows<false>(gradient, x, weight, rstd, (const bf16*)nullptr, of_x, of_weight, rows, columns);
+}
+
+KERNEL(256)
+rmsnorm_backward_rows_bf16_wide(const bf16* gradient, const bf16* x, const f32* weight, const f32* rstd, bf16* of_x,
+                                f32* of_weight, u32 rows, u32 columns) {
+    backward_rows<false>(gradient, x, weight, rstd, (const bf16*)nullptr, of_x, of_weight, rows, columns);
+}
+
+KERNEL(256)
+rmsnorm_backward_rows_add_f32(const f32* gradient, const f32* x, const f32* weight, const f32* rstd,
+                              const f32* residual, f32* of_x, f32* of_weight, u32 rows, u32 columns) {
+    backward_rows<true>(gradient, x, weight, rstd, residual, of_x, of_weight, rows, columns);
+}
+
+KERNEL(256)
+rmsnorm_backward_rows_add_bf16(const bf16* gradient, const bf16* x, const bf16* weight, const f32* rstd,
+                               const bf16* residual, bf16* of_x, f32* of_weight, u32 rows, u32 columns) {
+    backward_rows<true>(gradient, x, weight, rstd, residual, of_x, of_weight, rows, columns);
+}
+
+KERNEL(256)
+rmsnorm_backward_rows_add_bf16_wide(const bf16* gradient, const bf16* x, const f32* weight, const f32* rstd,
+                                    const bf16* residual, bf16* of_x, f32* of_weight, u32 rows, u32 columns) {
+    backward_rows<true>(gradient, x, weight, rstd, residual, of_x, of_weight, rows, columns);
 }
 
 KERNEL(256) rmsnorm_backward_weight_f32(const f32* parts, f32* of_weight, u32 bands, u32 columns) {

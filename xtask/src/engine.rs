@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use cairn_base::{Diagnostic, Exec, env};
+use cairn_base::{Diagnostic, Exec, env, files};
 use cairn_launch::plan::LaunchPlan;
 use cairn_launch::request::{Command, Request};
 
@@ -103,16 +103,16 @@ pub(crate) fn simulated_hip(context: &Context) -> PathBuf {
     target_dir(context).join("sim")
 }
 
-/// Builds the simulated HIP and gives its file.
-pub(crate) fn build_simulated_hip(context: &Context) -> Result<PathBuf> {
+/// Builds the simulated HIP and puts it into a folder; the library's file.
+pub(crate) fn place_simulated_hip(context: &Context, folder: &Path) -> Result<PathBuf> {
     let target = target_dir(context);
-    let built = cargo()
+    let cargo = cargo()
         .args(["build", "--release", "--package", "cairn-cdna-hip"])
         .arg("--manifest-path")
         .arg(context.root.join("Cargo.toml"))
         .arg("--target-dir")
-        .arg(&target)
-        .status()?;
+        .arg(&target);
+    let built = rebuild(&cargo, |text| eprintln!("{text}"))?;
     if !built.success() {
         let message = format!("the simulated HIP cannot be built ({built})");
         let diagnostic = Diagnostic::error("xtask::build", message);
@@ -120,7 +120,14 @@ pub(crate) fn build_simulated_hip(context: &Context) -> Result<PathBuf> {
             diagnostic.hint("the compiler's messages are above"),
         ));
     }
-    Ok(target.join("release/libcairn_cdna_hip.so"))
+    let library = folder.join("libamdhip64.so");
+    let bytes = files::read(&target.join("release/libcairn_cdna_hip.so"))?;
+    // As it is where it is there already: another program may have it open.
+    if !library.is_file() || files::read(&library)? != bytes {
+        files::create_dir_all(folder)?;
+        files::write_atomic(&library, &bytes)?;
+    }
+    Ok(library)
 }
 
 /// The cargo that started this program.

@@ -15,6 +15,8 @@ mod check;
 mod inspect;
 mod list;
 
+pub(crate) use build::build_for;
+
 /// Build GPU kernels for chosen architectures, and tell what they need
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  cargo xtask kernels build --arch \"gfx942;gfx950\"")]
@@ -107,11 +109,11 @@ fn sources(context: &Context) -> PathBuf {
 }
 
 /// Where everything is built.
-fn out(context: &Context) -> PathBuf {
+pub(crate) fn out(context: &Context) -> PathBuf {
     engine::target_dir(context).join("kernels")
 }
 
-fn failure(error: &KernelsError) -> Failure {
+pub(crate) fn failure(error: &KernelsError) -> Failure {
     failures(std::slice::from_ref(error))
 }
 
@@ -124,7 +126,7 @@ fn failures(errors: &[KernelsError]) -> Failure {
     }
 }
 
-fn installed() -> Vec<String> {
+pub(crate) fn installed() -> Vec<String> {
     archs::installed(archs::TOPOLOGY.as_ref())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use cairn_base::{Diagnostic, files};
+use cairn_base::Diagnostic;
 use cairn_launch::request::{self, SimProfile, SimRun, SimUnsupported};
 
 use crate::context::{Context, Failure, Result};
@@ -113,17 +113,11 @@ struct LibraryArgs {
 
 impl LibraryArgs {
     fn run(self, context: &Context) -> Result {
-        let built = engine::build_simulated_hip(context)?;
         let folder = match self.out {
             Some(out) => context.cwd.join(out),
             None => engine::simulated_hip(context),
         };
-        let library = folder.join("libamdhip64.so");
-        let copied = files::read(&built).and_then(|bytes| {
-            files::create_dir_all(&folder)?;
-            files::write_atomic(&library, &bytes)
-        });
-        copied.map_err(|error| Failure::failed(error.diagnostic()))?;
+        let library = engine::place_simulated_hip(context, &folder)?;
         if context.json() {
             return context.print_json(&serde_json::json!({ "library": library }));
         }

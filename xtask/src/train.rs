@@ -1,12 +1,14 @@
 //! `cargo xtask train`: checks an experiment and becomes the engine that runs it.
 
 use cairn_base::Diagnostic;
-use cairn_launch::request::{Command, Train};
+use cairn_launch::request::{self, Command, Train};
 
 use crate::context::{Context, Failure, Result};
 use crate::deps;
 use crate::engine::{self, Start};
 use crate::experiment::{self, ExperimentArgs, POST_TRAINER, PRE_TRAINER};
+
+mod hip;
 
 /// Train a model as an experiment file says
 #[derive(Debug, clap::Args)]
@@ -37,6 +39,9 @@ pub(crate) struct Args {
     /// Where to train
     #[arg(long, value_enum, default_value = "cpu")]
     device: Device,
+    /// With `--device hip`, run operators that have no kernel there on the CPU
+    #[arg(long)]
+    cpu_fallback: bool,
     /// Threads of the CPU engine; results do not depend on it (also: `CAIRN_THREADS`)
     #[arg(long, value_name = "N", value_parser = crate::args::at_least_one)]
     threads: Option<usize>,
@@ -56,6 +61,8 @@ enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Device {
     Cpu,
+    /// An AMD GPU; without one, a simulated one
+    Hip,
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> Result {
@@ -76,18 +83,24 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     }
     let experiment = experiment::for_engine(&resolved)?;
     cairn_config::native::trainable(&experiment.native.model).map_err(Failure::wrong)?;
+    let mut env = experiment::environment(&resolved)?;
+    let device = match args.device {
+        Device::Cpu => request::Device::Cpu,
+        Device::Hip => {
+            let hip = hip::prepare(args.cpu_fallback, args.dry_run, &mut env, context)?;
+            request::Device::Hip(hip)
+        }
+    };
     let command = Command::Train(Box::new(Train {
         experiment,
         resume: args.resume,
-        device: match args.device {
-            Device::Cpu => "cpu".to_owned(),
-        },
+        device,
         profile: args.profile,
         detect_anomaly: args.detect_anomaly,
     }));
     let start = Start {
         threads: args.threads,
-        env: experiment::environment(&resolved)?,
+        env,
     };
     if !args.dry_run {
         return engine::become_engine(context, "train", command, start);

@@ -67,6 +67,12 @@ impl Device {
         &self.name
     }
 
+    /// Whether it is the simulator's.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.name.ends_with("(simulated)")
+    }
+
     /// How much of its memory is held.
     #[must_use]
     pub fn memory_stats(&self) -> PoolStats {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// The version written and understood here. It changes with every change of
 /// meaning, so that an engine of another build refuses instead of guessing.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One command for the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,12 +147,35 @@ pub struct Train {
     pub experiment: Experiment,
     /// Go on from the newest complete checkpoint, if there is one.
     pub resume: bool,
-    /// Where: `cpu` now.
-    pub device: String,
+    /// Where.
+    pub device: Device,
     /// Record a trace of this many steps.
     pub profile: Option<u32>,
     /// Look for NaN and infinity after each operator.
     pub detect_anomaly: bool,
+}
+
+/// Where a run computes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Device {
+    /// On the CPU.
+    Cpu,
+    /// On an AMD GPU, or a simulated one.
+    Hip(Hip),
+}
+
+/// An AMD GPU, and what it is used through.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hip {
+    /// Its number.
+    pub ordinal: i32,
+    /// The folder of built kernels.
+    pub kernels: PathBuf,
+    /// Folders that are looked through for HIP before the loader's own.
+    pub libraries: Vec<PathBuf>,
+    /// Operators without a kernel run on the CPU instead of being refused.
+    pub cpu_fallback: bool,
 }
 
 /// Arguments of [`Command::DataPrepare`].

@@ -148,6 +148,11 @@ impl TrainError {
             )
             .hint("lower `micro_batch_size` or `seq_length`, or set `recompute_granularity: full`")
             .hint("`cargo xtask plan estimate --exp E` shows what a run needs"),
+            Self::Tensor(error @ TensorError::NoKernel { .. }) => {
+                Diagnostic::error("train::engine", error.to_string())
+                    .hint("`precision: bf16` and `f32` have kernels everywhere")
+                    .hint("with `--device hip`, `--cpu-fallback` runs what has none on the CPU")
+            }
             Self::Tensor(error) => Diagnostic::error("train::engine", error.to_string()),
             Self::NonFinite { last_good, .. } => {
                 Diagnostic::error("train::non-finite", self.to_string())

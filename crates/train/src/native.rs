@@ -3,6 +3,7 @@
 pub mod convert;
 pub mod engine;
 pub mod init;
+pub mod place;
 pub mod resume;
 pub mod sample;
 pub mod scaler;

@@ -5,32 +5,19 @@ use serde_json::json;
 use super::*;
 
 pub(super) fn run(args: BuildArgs, context: &Context) -> Result {
-    let request = Request {
-        sources: sources(context),
-        out: out(context),
-        archs: match named(args.arch.as_deref())? {
-            Some(archs) => archs,
-            None => this_machine(context)?,
-        },
-        jobs: jobs(args.jobs)?,
-        search: Search {
-            // A path is the user's, the compiler runs among the sources.
-            cc: args.cc.map(|cc| {
-                if cc.components().count() > 1 {
-                    context.cwd.join(cc)
-                } else {
-                    cc
-                }
-            }),
-            hipcc: env::get(&env::HIPCC).map(PathBuf::from),
-            rocm_home: env::get(&env::ROCM_HOME).map(PathBuf::from),
-            path: env::get(&env::PATH).unwrap_or_default().into(),
-        },
+    let archs = match named(args.arch.as_deref())? {
+        Some(archs) => archs,
+        None => this_machine(context)?,
     };
-    let progress = Progress::new("kernels", 0);
-    let report = cairn_kernels::build(&request, &progress);
-    drop(progress);
-    let report = report.map_err(|errors| failures(&errors))?;
+    // A path is the user's, the compiler runs among the sources.
+    let cc = args.cc.map(|cc| {
+        if cc.components().count() > 1 {
+            context.cwd.join(cc)
+        } else {
+            cc
+        }
+    });
+    let report = build(archs, jobs(args.jobs)?, cc, context)?;
     for refused in &report.refused {
         context.show(&[Diagnostic::note(
             "kernels::compiler",
@@ -43,7 +30,7 @@ pub(super) fn run(args: BuildArgs, context: &Context) -> Result {
             .iter()
             .map(|built| {
                 json!({"arch": built.arch.name(), "compiled": built.compiled, "kernels": built.manifest.kernels.len(),
-                    "manifest": request.out.join(built.arch.name()).join("manifest.json")})
+                    "manifest": out(context).join(built.arch.name()).join("manifest.json")})
             })
             .collect();
         let compiler = json!({"program": report.compiler.program, "from": report.compiler.origin,
@@ -67,6 +54,36 @@ pub(super) fn run(args: BuildArgs, context: &Context) -> Result {
         ));
     }
     context.print(&text)
+}
+
+/// Builds what is not built yet for these architectures, with the compiler that the
+/// environment names or has.
+pub(crate) fn build_for(archs: Vec<Arch>, context: &Context) -> Result {
+    build(archs, jobs(None)?, None, context).map(drop)
+}
+
+fn build(
+    archs: Vec<Arch>,
+    jobs: usize,
+    cc: Option<PathBuf>,
+    context: &Context,
+) -> Result<cairn_kernels::Report> {
+    let request = Request {
+        sources: sources(context),
+        out: out(context),
+        archs,
+        jobs,
+        search: Search {
+            cc,
+            hipcc: env::get(&env::HIPCC).map(PathBuf::from),
+            rocm_home: env::get(&env::ROCM_HOME).map(PathBuf::from),
+            path: env::get(&env::PATH).unwrap_or_default().into(),
+        },
+    };
+    let progress = Progress::new("kernels", 0);
+    let report = cairn_kernels::build(&request, &progress);
+    drop(progress);
+    report.map_err(|errors| failures(&errors))
 }
 
 /// What this machine has; without a GPU the usual two.

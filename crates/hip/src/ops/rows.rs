@@ -1,5 +1,6 @@
 //! Softmax and RMSNorm: a row at a time.
 
+use cairn_formats::DType;
 use cairn_graph::Op;
 use cairn_graph::ops::{RmsNorm, RmsNormGrad, Softmax, SoftmaxGrad};
 use cairn_tensor::Signature;
@@ -44,10 +45,24 @@ fn softmax_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     }))
 }
 
+/// How kernels name rows of one dtype beside a weight of another.
+fn with_weight(rows: DType, weight: DType) -> Option<String> {
+    let own = suffix(rows)?;
+    match weight {
+        same if same == rows => Some(own.to_owned()),
+        DType::F32 => Some(format!("{own}_wide")),
+        _ => None,
+    }
+}
+
 fn rmsnorm(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let eps = attributes::<RmsNorm>(op)?.eps as f32;
-    let name = format!("rmsnorm_forward_{}", plain(signature)?);
-    let (rows, columns) = rows_and_columns(&signature.outputs[0].shape)?;
+    let [x, weight] = signature.inputs.as_slice() else {
+        return None;
+    };
+    let own = with_weight(x.ty.dtype, weight.ty.dtype).filter(|_| signature.is_contiguous())?;
+    let name = format!("rmsnorm_forward_{own}");
+    let (rows, columns) = rows_and_columns(&x.ty.shape)?;
     let columns = size(columns)?;
     Some(Plan::new([name.clone()], move |kernels, args| {
         let given = [
@@ -62,32 +77,39 @@ fn rmsnorm(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     }))
 }
 
-/// x, weight, rstd, dy -> dx, dweight, in two ordered stages.
+/// x, weight, rstd, dy (, residual) -> dx, dweight, in two ordered stages.
 fn rmsnorm_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let weight_dtype = attributes::<RmsNormGrad>(op)?.weight_dtype;
-    let [x, weight, _, dy] = signature.inputs.as_slice() else {
+    let [x, weight, _, _, rest @ ..] = signature.inputs.as_slice() else {
         return None;
     };
-    let dtype = x.ty.dtype;
-    let alike = weight.ty.dtype == dtype && dy.ty.dtype == dtype && signature.is_contiguous();
-    let own = suffix(dtype).filter(|_| alike)?;
-    let rows_kernel = format!("rmsnorm_backward_rows_{own}");
+    let own = with_weight(x.ty.dtype, weight.ty.dtype).filter(|_| signature.is_contiguous())?;
+    let residual = !rest.is_empty();
+    let rows_kernel = format!(
+        "rmsnorm_backward_rows_{}{own}",
+        if residual { "add_" } else { "" }
+    );
     let weight_kernel = format!("rmsnorm_backward_weight_{}", suffix(weight_dtype)?);
     let (rows, columns) = rows_and_columns(&x.ty.shape)?;
     let bands = rows.div_ceil(BAND);
     let (rows, columns) = (size(rows)?, size(columns)?);
     let names = [rows_kernel.clone(), weight_kernel.clone()];
     let plan = Plan::new(names, move |kernels, args| {
-        let given = [
+        let mut given = vec![
             operand(args, 3)?,
             operand(args, 0)?,
             operand(args, 1)?,
             operand(args, 2)?,
+        ];
+        if residual {
+            given.push(operand(args, 4)?);
+        }
+        given.extend([
             result(args, 0)?,
             scratch(args, 0),
             Arg::U32(rows),
             Arg::U32(columns),
-        ];
+        ]);
         kernels.launch(&rows_kernel, bands as u64, &given)?;
         let given = [
             scratch(args, 0),

@@ -28,6 +28,7 @@ pub fn run(context: &Context, train: request::Train) -> Result<u8, TrainError> {
         detect_anomaly: train.detect_anomaly || training.detect_anomaly,
         threads: context.threads,
         isa: context.isa,
+        device: train.device,
         signals: Signals::install()?,
         experiment,
     };

@@ -2,7 +2,7 @@
 
 use cairn_nn::training::{self, OptimizerConfig, StepConfig};
 use cairn_nn::{ModelConfig, models};
-use cairn_tensor::program::Span;
+use cairn_tensor::program::{KernelChoice, Span};
 use cairn_tensor::{Dispatcher, HostTensor, Pool, Program, ProgramOptions, Store, TensorError};
 
 use crate::data::Batch;
@@ -193,6 +193,14 @@ impl Engine {
     /// When an operator has no kernel.
     pub fn compile(&self, graph: cairn_graph::Graph) -> Result<Program, TensorError> {
         Program::compile(graph, &self.dispatcher, self.options)
+    }
+
+    /// Which kernel runs each operator of a step.
+    #[must_use]
+    pub fn kernels(&self) -> Vec<KernelChoice> {
+        let programs = [Some(&self.first), self.more.as_ref(), Some(&self.update)];
+        let programs = programs.into_iter().flatten();
+        programs.flat_map(Program::kernels).collect()
     }
 
     /// Bytes of tensors and arena held now.

@@ -74,20 +74,24 @@ pub fn check(start: &Start<'_>, found: &Progress) -> Result<(), TrainError> {
     Ok(())
 }
 
-/// A warning where steps so far ran on another instruction set.
+/// A warning where steps so far ran on another instruction set or device.
 #[must_use]
-pub fn other_isa(found: &Progress, isa: &str) -> Option<Diagnostic> {
-    (found.isa != isa).then(|| {
+pub fn other_place(found: &Progress, place: &str) -> Option<Diagnostic> {
+    (found.isa != place).then(|| {
         let message = format!(
-            "steps so far ran on `{}`, this machine runs `{isa}`",
+            "steps so far ran on `{}`, from here on they run on `{place}`",
             found.isa
         );
-        Diagnostic::warning("train::other-isa", message)
-            .hint("results differ in the last bits from an uninterrupted run")
-            .hint(format!(
-                "`CAIRN_CPU={}` keeps them where the processor allows it",
-                found.isa
-            ))
+        let told = Diagnostic::warning("train::other-isa", message)
+            .hint("results differ in the last bits from an uninterrupted run");
+        // Another device is a choice; another processor may be chance.
+        if found.isa.starts_with("hip") || place.starts_with("hip") {
+            return told;
+        }
+        told.hint(format!(
+            "`CAIRN_CPU={}` keeps them where the processor allows it",
+            found.isa
+        ))
     })
 }
 

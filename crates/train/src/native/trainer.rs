@@ -1,19 +1,19 @@
 //! The training loop of Cairn's own engine.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use cairn_base::{Diagnostic, Progress as ProgressBar, files};
 use cairn_config::native::NativeExperiment;
+use cairn_launch::request;
 use cairn_nn::training::{OptimizerConfig, StepConfig};
 use cairn_nn::{ModelConfig, Precision};
-use cairn_tensor::cpu::Cpu;
 use cairn_tensor::cpu::isa::Isa;
-use cairn_tensor::{Dispatcher, Pool, ProgramOptions, TensorError};
+use cairn_tensor::{Pool, ProgramOptions, TensorError};
 use serde_json::Value;
 
 use super::engine::StepInputs;
+use super::place::Place;
 use super::sample::{Sampling, generate};
 use super::scaler::LossScaler;
 use super::state::{Progress, restore, snapshot, view};
@@ -48,6 +48,8 @@ pub struct NativeArgs {
     pub threads: usize,
     /// Instruction set of the engine.
     pub isa: Isa,
+    /// Where it computes.
+    pub device: request::Device,
     /// The model.
     pub model: ModelConfig,
     /// Shape and dtypes of a micro batch.
@@ -144,17 +146,22 @@ impl Trainer for NativeTrainer {
                 dataset.eval_batches(training.micro_batch_size, 0, 1, Some(args.eval_batches()))?
             }
         };
+        let place = Place::open(&args.device, args.isa, args.threads)?;
         let mut engine = Engine::new(
             args.model.clone(),
             args.step,
             &args.optimizer,
             training.num_micro_batches(1),
-            Dispatcher::new(vec![Arc::new(Cpu::new(args.isa, args.threads))]),
+            place.dispatcher.clone(),
             Pool::new(args.threads).map_err(|error| TrainError::Internal(error.to_string()))?,
             ProgramOptions {
                 detect_anomaly: args.detect_anomaly,
             },
         )?;
+        show(place.fallbacks(&engine).as_slice());
+        if args.profile > 0 {
+            show(place.untrue_times().as_slice());
+        }
         engine.prepare()?;
         args.stop_before_first_step()?;
         let options = checkpoint::Options {
@@ -174,7 +181,7 @@ impl Trainer for NativeTrainer {
             seq_length: training.seq_length,
             scaler: LossScaler::new(training),
             seed: training.seed,
-            isa: args.isa.name().to_owned(),
+            isa: place.name.clone(),
             model: args.model.clone(),
         };
         self.open = Some(Open {
@@ -388,7 +395,8 @@ impl NativeArgs {
             path: &path,
         };
         resume::check(&start, &progress)?;
-        show(resume::other_isa(&progress, self.isa.name()).as_slice());
+        let place = open.progress.isa.clone();
+        show(resume::other_place(&progress, &place).as_slice());
         let training = &self.experiment.training;
         open.batches = open
             .dataset
@@ -402,7 +410,7 @@ impl NativeArgs {
             say(&format!("changed since then: {change}"));
         }
         open.progress = Progress {
-            isa: self.isa.name().to_owned(),
+            isa: place,
             ..progress
         };
         Ok(())
@@ -437,7 +445,7 @@ impl NativeArgs {
             open.engine.num_parameters(),
             training.tokens_per_step(),
             stats.tokens,
-            self.isa.name(),
+            open.progress.isa,
             self.threads,
             self.run_dir().display(),
         ));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Output, Stdio};
 
 use cairn_config::{Options, SystemEnv, SystemFiles, preset_roots};
-use cairn_launch::request::{Command, Experiment, Format, Request, Train};
+use cairn_launch::request::{Command, Device, Experiment, Format, Request, Train};
 use cairn_train::checkpoint::{self, Checkpoint};
 use serde_json::Value;
 
@@ -33,6 +33,11 @@ pub(crate) struct How {
     pub(crate) profile: u32,
     /// Threads; 2 when 0.
     pub(crate) threads: usize,
+    /// On one simulated GPU of this architecture instead of the CPU.
+    pub(crate) gpu: Option<&'static str>,
+    /// Decides there in which order workgroups and waves run, and what memory holds
+    /// before it is written.
+    pub(crate) sim_seed: u32,
 }
 
 /// Goes on from the newest checkpoint.
@@ -41,6 +46,8 @@ pub(crate) const RESUME: How = How {
     detect_anomaly: false,
     profile: 0,
     threads: 0,
+    gpu: None,
+    sim_seed: 0,
 };
 
 /// How a process ended.
@@ -128,7 +135,7 @@ impl Workspace {
         Command::Train(Box::new(Train {
             experiment: self.experiment(),
             resume: how.resume,
-            device: "cpu".to_owned(),
+            device: how.gpu.map_or(Device::Cpu, |_| crate::gpu::device()),
             profile: Some(how.profile).filter(|steps| *steps > 0),
             detect_anomaly: how.detect_anomaly,
         }))
@@ -136,7 +143,12 @@ impl Workspace {
 
     /// Trains to the end of the process.
     pub(crate) fn train(&self, how: How) -> Ended {
-        run(&self.train_command(how), how.threads)
+        let mut process = process(&self.train_command(how), how.threads);
+        if let Some(arch) = how.gpu {
+            process.env("CAIRN_SIM", format!("{arch}:1"));
+            process.env("CAIRN_SIM_SEED", how.sim_seed.to_string());
+        }
+        process.output().unwrap().into()
     }
 
     /// Trains, and the run has to be complete.

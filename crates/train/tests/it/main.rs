@@ -11,6 +11,7 @@ mod common;
 mod determinism;
 mod engine;
 mod generation;
+mod gpu;
 mod kills;
 mod parity;
 mod plan;

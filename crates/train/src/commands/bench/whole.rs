@@ -168,7 +168,7 @@ fn own(
     let command = Command::Train(Box::new(Train {
         experiment,
         resume: false,
-        device: "cpu".to_owned(),
+        device: cairn_launch::request::Device::Cpu,
         profile: None,
         detect_anomaly: false,
     }));
