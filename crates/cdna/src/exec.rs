@@ -25,6 +25,7 @@ use crate::valu::{Level, Modes};
 use crate::wave::{Lanes, State, Wave};
 
 pub(crate) use cross::DppPlan;
+pub(crate) use ds::Pattern;
 pub(crate) use vector::VectorPlan;
 
 /// Who does an instruction.
@@ -145,6 +146,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) private_written: Vec<u8>,
     /// The step that runs.
     pub(crate) current: usize,
+    /// The last LDS access of each step.
+    pub(crate) patterns: Vec<Option<Box<Pattern>>>,
     /// Copies of operands of matrix instructions.
     pub(crate) matrix_buffers: [Vec<Lanes>; 4],
 }
@@ -167,6 +170,7 @@ impl<'a> Machine<'a> {
             modes: Modes::new(0, false),
             private_written: Vec::new(),
             current: 0,
+            patterns: program.steps.iter().map(|_| None).collect(),
             matrix_buffers: Default::default(),
         }
     }
