@@ -1,6 +1,7 @@
 //! The commands of `cairn-sim`: run, profile, and what is not supported.
 
 mod arguments;
+mod bench;
 
 use std::path::Path;
 use std::time::Instant;
@@ -60,6 +61,7 @@ pub fn run(request: Request) -> Result<Answer, Failed> {
         Command::SimRun(run) => sim_run(&run, threads),
         Command::SimProfile(profile) => sim_profile(&profile, threads, request.format),
         Command::SimUnsupported(list) => unsupported(&list),
+        Command::SimBench(bench) => bench::run(&bench, threads),
         _ => Err(wrong(
             "sim::request",
             "a request for another engine",
