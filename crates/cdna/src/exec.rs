@@ -146,8 +146,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) private_written: Vec<u8>,
     /// The step that runs.
     pub(crate) current: usize,
-    /// The last LDS access of each step.
-    pub(crate) patterns: Vec<Option<Box<Pattern>>>,
+    /// The last LDS accesses of each step.
+    pub(crate) patterns: Vec<Vec<Pattern>>,
     /// Copies of operands of matrix instructions.
     pub(crate) matrix_buffers: [Vec<Lanes>; 4],
 }
@@ -170,7 +170,7 @@ impl<'a> Machine<'a> {
             modes: Modes::new(0, false),
             private_written: Vec::new(),
             current: 0,
-            patterns: program.steps.iter().map(|_| None).collect(),
+            patterns: program.steps.iter().map(|_| Vec::new()).collect(),
             matrix_buffers: Default::default(),
         }
     }

@@ -8,8 +8,8 @@ use crate::memory::poison_word;
 use crate::valu::Level;
 use crate::wave::Lanes;
 
-pub(crate) use marks::Now;
 use marks::Marks;
+pub(crate) use marks::Now;
 
 /// What an access to LDS ran into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -353,6 +353,9 @@ mod tests {
                 }
             }
         }
-        assert!(seen[0] > 100 && seen[1] > 100, "both ways are taken: {seen:?}");
+        assert!(
+            seen[0] > 100 && seen[1] > 100,
+            "both ways are taken: {seen:?}"
+        );
     }
 }

@@ -30,17 +30,47 @@ pub(crate) enum Counter {
     Scalar,
 }
 
+/// Operations that are on their way, of each counter in the order of issue.
+#[derive(Debug, Default)]
+pub(crate) struct Queues([VecDeque<Pending>; 3]);
+
+impl Queues {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(VecDeque::is_empty)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().map(VecDeque::len).sum()
+    }
+
+    pub(crate) fn of(&self, counter: Counter) -> &VecDeque<Pending> {
+        &self.0[counter as usize]
+    }
+
+    fn push(&mut self, pending: Pending) {
+        self.0[pending.counter as usize].push_back(pending);
+    }
+
+    fn pop(&mut self, counter: Counter) -> Option<Pending> {
+        self.0[counter as usize].pop_front()
+    }
+
+    fn clear(&mut self) {
+        self.0.iter_mut().for_each(VecDeque::clear);
+    }
+}
+
 /// An operation that is on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     pub(crate) counter: Counter,
     /// Vector registers it fills, or scalar ones: first and count.
     pub(crate) fills: (u16, u8),
-    /// LDS bytes it writes: lanes, their addresses and how many bytes each.
-    pub(crate) lds: Option<Box<LdsTouch>>,
+    /// LDS bytes it writes.
+    pub(crate) lds: Vec<LdsTouch>,
 }
 
-/// LDS that an operation writes.
+/// LDS that an operation writes: lanes, their addresses and how many bytes each.
 #[derive(Clone, Debug)]
 pub(crate) struct LdsTouch {
     pub(crate) lanes: u64,
@@ -61,7 +91,7 @@ pub(crate) struct Shadow {
     /// Loads on their way into each vector register.
     pub(crate) vector_pending: Vec<u8>,
     pub(crate) scalar_pending: [u8; 128],
-    pub(crate) queue: VecDeque<Pending>,
+    pub(crate) queue: Queues,
 }
 
 #[derive(Debug)]
@@ -98,7 +128,7 @@ impl Wave {
                 scc_undefined: true,
                 vector_pending: vec![0; VECTOR_REGISTERS],
                 scalar_pending: [0; 128],
-                queue: VecDeque::new(),
+                queue: Queues::default(),
             },
             launched: 0,
             executed: 0,
@@ -171,15 +201,14 @@ impl Wave {
                 *pending = pending.saturating_add(1);
             }
         }
-        self.shadow.queue.push_back(pending);
+        self.shadow.queue.push(pending);
     }
 
-    /// Ends the oldest operation that `which` picks.
-    fn retire(&mut self, which: impl Fn(&Pending) -> bool) -> Option<Pending> {
-        let at = self.shadow.queue.iter().position(which)?;
-        let pending = self.shadow.queue.remove(at)?;
+    /// Ends the oldest operation of a counter.
+    fn retire(&mut self, counter: Counter) -> Option<Pending> {
+        let pending = self.shadow.queue.pop(counter)?;
         let (first, count) = pending.fills;
-        let counts = match pending.counter {
+        let counts = match counter {
             Counter::Scalar => &mut self.shadow.scalar_pending[..],
             _ => &mut self.shadow.vector_pending[..],
         };
@@ -191,17 +220,12 @@ impl Wave {
         Some(pending)
     }
 
-    fn waiting(&self, counter: Counter) -> usize {
-        let same = |pending: &&Pending| pending.counter == counter;
-        self.shadow.queue.iter().filter(same).count()
-    }
-
     /// Ends what `s_waitcnt` waits for. Vector memory and LDS end in order;
     /// scalar loads in any order, so that only zero tells they are done.
     pub(crate) fn wait(&mut self, vector: usize, rest: usize, mut done: impl FnMut(&Pending)) {
         let mut end = |wave: &mut Self, counter: Counter, left: usize| {
-            while wave.waiting(counter) > left {
-                if let Some(pending) = wave.retire(|pending| pending.counter == counter) {
+            while wave.shadow.queue.of(counter).len() > left {
+                if let Some(pending) = wave.retire(counter) {
                     done(&pending);
                 }
             }
@@ -234,7 +258,7 @@ mod tests {
         Pending {
             counter,
             fills: (first, 1),
-            lds: None,
+            lds: Vec::new(),
         }
     }
 

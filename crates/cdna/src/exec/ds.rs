@@ -158,27 +158,20 @@ impl Machine<'_> {
                 }
             }
         }
-        let mut touch = None;
+        let mut touched = Vec::new();
         match action {
             Action::Nothing => return,
             Action::Read { bytes, form } => self.ds_read(wave, inst, bytes, form, mask),
             Action::Write { bytes, high } => {
-                touch = self.ds_write(wave, inst, bytes, high, mask);
+                touched.extend(self.ds_write(wave, inst, bytes, high, mask));
             }
             Action::Read2 { bytes, unit } => self.ds_read2(wave, inst, bytes, unit, mask),
             Action::Write2 { bytes, unit } => {
-                if let Some([first, second]) = self.ds_write2(wave, inst, bytes, unit, mask) {
-                    touch = Some(second);
-                    if self.checks.waits {
-                        let pending = Pending {
-                            counter: Counter::Lds,
-                            fills: (0, 0),
-                            lds: Some(Box::new(first)),
-                        };
-                        // One operation, of which this is half.
-                        wave.shadow.queue.push_back(pending);
-                    }
-                }
+                touched.extend(
+                    self.ds_write2(wave, inst, bytes, unit, mask)
+                        .into_iter()
+                        .flatten(),
+                );
             }
             Action::Exchange2 { bytes, unit } => self.ds_exchange2(wave, inst, bytes, unit, mask),
             Action::Atomic { wide, change } => self.ds_atomic(wave, inst, wide, change, mask),
@@ -194,7 +187,7 @@ impl Machine<'_> {
         let pending = Pending {
             counter: Counter::Lds,
             fills,
-            lds: touch.filter(|_| self.checks.waits).map(Box::new),
+            lds: touched,
         };
         self.issue(wave, pending);
     }

@@ -8,6 +8,7 @@ use super::Machine;
 use super::memory_access::{Access, Change, Form, shape, vector_access};
 use crate::check::FindingKind;
 use crate::launch::{PRIVATE_APERTURE, SHARED_APERTURE};
+use crate::memory::Allocation;
 use crate::program::Step;
 use crate::race::Touch;
 use crate::wave::{Counter, LdsTouch, Pending, Wave};
@@ -53,6 +54,30 @@ fn space_of(address: u64) -> Space {
     }
 }
 
+/// Loads registers from `to` on for all lanes; false where there are none.
+fn load_lanes(
+    allocation: &Allocation,
+    address: &[u64; 64],
+    wave: &mut Wave,
+    to: usize,
+    words: usize,
+) -> bool {
+    let registers = wave.v.get_mut(to..).unwrap_or_default();
+    match words {
+        1 => registers
+            .first_chunk_mut::<1>()
+            .map(|out| allocation.load_lanes(address, out)),
+        2 => registers
+            .first_chunk_mut::<2>()
+            .map(|out| allocation.load_lanes(address, out)),
+        4 => registers
+            .first_chunk_mut::<4>()
+            .map(|out| allocation.load_lanes(address, out)),
+        _ => None,
+    }
+    .is_some()
+}
+
 /// The bytes of a lane that are inside of a buffer, at most 16.
 type Clip = [u8; 64];
 
@@ -63,7 +88,7 @@ impl Machine<'_> {
         let pending = |fills| Pending {
             counter: Counter::Vector,
             fills,
-            lds: None,
+            lds: Vec::new(),
         };
         let Some(access) = vector_access(inst.op) else {
             // Write-back and invalidation: nothing is cached here.
@@ -409,12 +434,18 @@ impl Machine<'_> {
         if self.environment.races.is_some() || !bytes.is_multiple_of(4) || mask == 0 {
             return None;
         }
+        let address = &self.scratch.address;
         let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
-        for lane in lanes(mask) {
-            let address = self.scratch.address[lane];
-            low = low.min(address);
-            high = high.max(address);
-            bits |= address;
+        if mask == u64::MAX {
+            if *clip != [bytes as u8; 64] {
+                return None;
+            }
+            (low, high, bits) = self.level.span(address);
+        }
+        for lane in lanes(mask).filter(|_| mask != u64::MAX) {
+            low = low.min(address[lane]);
+            high = high.max(address[lane]);
+            bits |= address[lane];
             if u32::from(clip[lane]) != bytes {
                 return None;
             }
@@ -442,9 +473,12 @@ impl Machine<'_> {
         let mut known = mask;
         if let Some(found) = self.uniform(mask, bytes, clip) {
             let allocation = &self.environment.memory.allocations()[found];
+            let address = &self.scratch.address;
             let track = self.checks.uninitialised && !allocation.is_complete();
             let mut missing = 0u64;
-            for lane in lanes(mask) {
+            let at_once =
+                mask == u64::MAX && !track && load_lanes(allocation, address, wave, to, words);
+            for lane in lanes(mask).filter(|_| !at_once) {
                 let offset = self.scratch.address[lane] - allocation.base;
                 for word in 0..words {
                     let at = offset + 4 * word as u64;
@@ -784,7 +818,7 @@ impl Machine<'_> {
             Pending {
                 counter: Counter::Vector,
                 fills: (0, 0),
-                lds: Some(Box::new(touch)),
+                lds: vec![touch],
             },
         );
     }

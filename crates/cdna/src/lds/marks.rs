@@ -295,6 +295,7 @@ mod tests {
         let mut marks = marks();
         write(&mut marks, 0, 4, 0);
         write(&mut marks, 4, 1, 3);
+        marks.barrier();
         for _ in 0..3 * LAST {
             let race = |other, wrote| Some(LdsFault::Race { other, wrote });
             assert_eq!(read(&mut marks, 0, 5, 1), None);

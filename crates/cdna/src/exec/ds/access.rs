@@ -11,19 +11,25 @@ use super::super::vmem::lanes;
 use crate::wave::{Lanes, LdsTouch, Wave};
 
 /// Where the lanes of an access are.
-struct Places {
-    address: Lanes,
+pub(super) struct Places {
+    pub(super) address: Lanes,
     /// All of them are words inside of the LDS.
-    inside: bool,
+    pub(super) inside: bool,
 }
 
 impl Machine<'_> {
-    fn lds_places(&self, wave: &Wave, register: usize, offset: u32, bytes: u32) -> Places {
+    pub(super) fn lds_places(
+        &self,
+        wave: &Wave,
+        register: usize,
+        offset: u32,
+        bytes: u32,
+    ) -> Places {
         let mut address = [0; 64];
         let size = self.lds.size as u32;
-        let inside =
-            self.level
-                .lds_places(&wave.v[register], offset, bytes, size, &mut address);
+        let inside = self
+            .level
+            .lds_places(&wave.v[register], offset, bytes, size, &mut address);
         Places { address, inside }
     }
 
@@ -183,7 +189,14 @@ impl Machine<'_> {
         }))
     }
 
-    pub(super) fn ds_exchange2(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, unit: u32, mask: u64) {
+    pub(super) fn ds_exchange2(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        bytes: u32,
+        unit: u32,
+        mask: u64,
+    ) {
         let (Some(to), Some(both)) = (
             inst.dst.vector_index(),
             self.two_places(wave, inst, bytes, unit),
@@ -218,7 +231,14 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn ds_atomic(&mut self, wave: &mut Wave, inst: &Inst, wide: bool, change: Change, mask: u64) {
+    pub(super) fn ds_atomic(
+        &mut self,
+        wave: &mut Wave,
+        inst: &Inst,
+        wide: bool,
+        change: Change,
+        mask: u64,
+    ) {
         let (Some(from), Some(data)) = (inst.src[0].vector_index(), inst.src[1].vector_index())
         else {
             return;

@@ -4,8 +4,8 @@ use super::super::Machine;
 use crate::counters::lds_passes;
 use crate::wave::Lanes;
 
-/// How an instruction accessed the LDS last, and what that took. Mostly it does
-/// the same again, at another place.
+/// How an instruction accessed the LDS, and what that took. Mostly it does the
+/// same again, at another place.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     mask: u64,
@@ -14,6 +14,9 @@ pub(crate) struct Pattern {
     passes: u64,
     extra: u64,
 }
+
+/// How many patterns are kept of an instruction: one for each kind of waves.
+const MOST: usize = 4;
 
 impl Pattern {
     /// Words as far from each other meet in banks alike.
@@ -34,22 +37,26 @@ impl Machine<'_> {
         if !self.environment.options.count_conflicts {
             return;
         }
-        let known = self.patterns[self.current]
-            .as_ref()
-            .filter(|last| inside && last.is_like(mask, address, bytes));
+        let patterns = &mut self.patterns[self.current];
+        let known = patterns
+            .iter()
+            .find(|known| inside && known.is_like(mask, address, bytes));
         let (passes, extra) = match known {
-            Some(last) => (last.passes, last.extra),
+            Some(known) => (known.passes, known.extra),
             None => {
                 let (passes, extra) = lds_passes(self.program.arch, mask, address, bytes);
-                self.patterns[self.current] = inside.then(|| {
-                    Box::new(Pattern {
+                if inside {
+                    patterns.truncate(MOST - 1);
+                    let address = *address;
+                    let pattern = Pattern {
                         mask,
                         bytes,
-                        address: *address,
+                        address,
                         passes,
                         extra,
-                    })
-                });
+                    };
+                    patterns.insert(0, pattern);
+                }
                 (passes, extra)
             }
         };

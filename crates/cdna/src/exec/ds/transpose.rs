@@ -4,7 +4,7 @@ use cairn_codeobj::isa::Inst;
 
 use super::super::Machine;
 use super::super::vmem::lanes;
-use crate::wave::Wave;
+use crate::wave::{Lanes, Wave};
 
 impl Machine<'_> {
     /// gfx950's transposing reads: in each group of 16 lanes, the elements that
@@ -15,10 +15,21 @@ impl Machine<'_> {
         };
         let bytes = if bits == 6 { 12 } else { 8 };
         let words = bytes as usize / 4;
-        let offset = inst.memory.offset as u32;
-        let address = wave.v[from].map(|address| address.wrapping_add(offset));
+        let places = self.lds_places(wave, from, inst.memory.offset as u32, bytes);
+        let address = &places.address;
         self.counters.lds_read += u64::from(mask.count_ones()) * u64::from(bytes);
-        self.conflicts(mask, &address, bytes, false);
+        self.conflicts(mask, address, bytes, places.inside);
+        if mask == u64::MAX
+            && places.inside
+            && bits == 16
+            && let Some(out) = wave.v.get_mut(to..to + words)
+            && self.lds.read_lanes(self.level, address, out, wave.id)
+        {
+            transpose16(out);
+            wave.define(to, mask, u64::MAX);
+            wave.define(to + 1, mask, u64::MAX);
+            return;
+        }
         let mut read = [0u128; 64];
         for lane in lanes(mask) {
             self.check_lds_read(wave, lane, address[lane], bytes);
@@ -57,4 +68,25 @@ fn transposed_source(within: usize, at: usize, readers: usize, per_lane: usize) 
     }
     // Rows are read by `readers` lanes each; row `at` is at lanes at * readers on.
     at * readers + within / per_lane
+}
+
+/// Turns the four halves of two registers, as every lane has read them, into
+/// those that every lane is to have: the halves of 16 lanes are a matrix of
+/// four by sixteen, of which a lane gets a column.
+fn transpose16(registers: &mut [Lanes]) {
+    let [low, high] = registers else {
+        return;
+    };
+    for first in (0..64).step_by(16) {
+        // Row r is what lanes 4r to 4r + 3 have read.
+        let mut rows = [[0; 16]; 4];
+        for (lane, (low, high)) in low[first..][..16].iter().zip(&high[first..]).enumerate() {
+            let halves = [low & 0xffff, low >> 16, high & 0xffff, high >> 16];
+            rows[lane / 4][lane % 4 * 4..][..4].copy_from_slice(&halves);
+        }
+        for lane in 0..16 {
+            low[first + lane] = rows[0][lane] | rows[1][lane] << 16;
+            high[first + lane] = rows[2][lane] | rows[3][lane] << 16;
+        }
+    }
 }
