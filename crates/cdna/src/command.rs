@@ -339,7 +339,12 @@ fn sim_profile(profile: &SimProfile, threads: usize, format: Format) -> Result<A
     let json = serde_json::json!({
         "text": profile.text,
         "html": profile.html,
+        "findings": done.report.findings.iter().map(finding_json).collect::<Vec<_>>(),
+        "matrix_flops": done.report.counters.matrix_flops,
+        "lds_passes": done.report.counters.lds_passes,
+        "lds_conflicts": done.report.counters.lds_conflicts,
         "estimate": estimate_json(&done.estimate),
+        "instructions": listing.json(),
     });
     Ok(Answer {
         text: text.trim_end().to_owned(),
