@@ -34,6 +34,7 @@ const FAULTS: &[(&str, FindingKind, u32)] = &[
     ("missing_wait_1", FindingKind::MissingWait, 1),
     ("missing_wait_2", FindingKind::MissingWait, 1),
     ("missing_wait_3", FindingKind::MissingWait, 1),
+    ("missing_wait_4", FindingKind::LdsRace, 1),
     ("off_by_one_1", FindingKind::OutOfBounds, 1),
     ("off_by_one_2", FindingKind::OutOfBounds, 1),
     ("off_by_one_3", FindingKind::LdsOutOfBounds, 1),
