@@ -47,6 +47,7 @@ const FAULTS: &[(&str, FindingKind, u32)] = &[
     ("divergent_barrier_1", FindingKind::DivergentBarrier, 1),
     ("divergent_barrier_2", FindingKind::DivergentBarrier, 1),
     ("divergent_barrier_3", FindingKind::DivergentBarrier, 1),
+    ("divergent_barrier_4", FindingKind::DivergentBarrier, 1),
     (
         "uninitialised_memory_1",
         FindingKind::UninitialisedMemory,

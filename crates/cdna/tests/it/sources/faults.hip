@@ -207,6 +207,18 @@ TWINS(256, divergent_barrier_3, {
     out[at] = tile[at];
 })
 
+// Half of the waves are a barrier behind the others, and never catch up.
+TWINS(256, divergent_barrier_4, {
+    SHARED f32 tile[256];
+    u32 at = lane_of_workgroup();
+    bool behind = wave_of_workgroup() >= 2;
+    if (behind) __builtin_amdgcn_s_barrier();
+    tile[at] = in[at];
+    barrier();
+    out[at] = tile[at];
+    if (!FAULTY && !behind) __builtin_amdgcn_s_barrier();
+})
+
 TWINS(256, uninitialised_memory_1, {
     u32 at = lane_of_workgroup();
     out[at] = in[at] + (FAULTY ? out[at] : 0.0f);
