@@ -89,9 +89,47 @@ pub(crate) struct Shadow {
     pub(crate) undefined: [u32; 128],
     pub(crate) scc_undefined: bool,
     /// Loads on their way into each vector register.
-    pub(crate) vector_pending: Vec<u8>,
+    vector_pending: Vec<u8>,
+    /// A bit for each vector register that a load is on its way into.
+    waited_for: [u64; VECTOR_REGISTERS / 64],
     pub(crate) scalar_pending: [u8; 128],
     pub(crate) queue: Queues,
+}
+
+impl Shadow {
+    /// Counts an operation for the registers it fills.
+    fn fill(&mut self, pending: &Pending, count: impl Fn(u8, u8) -> u8) {
+        let (first, registers) = pending.fills;
+        let first = usize::from(first);
+        for at in first..first + usize::from(registers) {
+            if pending.counter == Counter::Scalar {
+                if let Some(loads) = self.scalar_pending.get_mut(at) {
+                    *loads = count(*loads, 1);
+                }
+            } else if let Some(loads) = self.vector_pending.get_mut(at) {
+                *loads = count(*loads, 1);
+                let bit = 1 << (at % 64);
+                self.waited_for[at / 64] &= !bit;
+                self.waited_for[at / 64] |= if *loads > 0 { bit } else { 0 };
+            }
+        }
+    }
+
+    /// Whether a load is on its way into one of so many vector registers.
+    pub(crate) fn is_waited_for(&self, first: usize, count: usize) -> bool {
+        let end = first + count;
+        if count == 0 {
+            return false;
+        }
+        (first / 64..end.div_ceil(64)).any(|word| {
+            let low = first.saturating_sub(64 * word);
+            let high = (end - 64 * word).min(64);
+            let bits = u64::MAX >> (64 - (high - low)) << low;
+            self.waited_for
+                .get(word)
+                .is_some_and(|loads| loads & bits != 0)
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -127,6 +165,7 @@ impl Wave {
                 undefined: [u32::MAX; 128],
                 scc_undefined: true,
                 vector_pending: vec![0; VECTOR_REGISTERS],
+                waited_for: [0; VECTOR_REGISTERS / 64],
                 scalar_pending: [0; 128],
                 queue: Queues::default(),
             },
@@ -157,6 +196,7 @@ impl Wave {
         shadow.undefined[124] = u32::MAX;
         shadow.scc_undefined = true;
         shadow.vector_pending.fill(0);
+        shadow.waited_for.fill(0);
         shadow.scalar_pending = [0; 128];
         shadow.queue.clear();
         self.executed = 0;
@@ -191,32 +231,14 @@ impl Wave {
 
     /// Notes an operation on its way.
     pub(crate) fn issue(&mut self, pending: Pending) {
-        let (first, count) = pending.fills;
-        let counts = match pending.counter {
-            Counter::Scalar => &mut self.shadow.scalar_pending[..],
-            _ => &mut self.shadow.vector_pending[..],
-        };
-        for at in usize::from(first)..usize::from(first) + usize::from(count) {
-            if let Some(pending) = counts.get_mut(at) {
-                *pending = pending.saturating_add(1);
-            }
-        }
+        self.shadow.fill(&pending, u8::saturating_add);
         self.shadow.queue.push(pending);
     }
 
     /// Ends the oldest operation of a counter.
     fn retire(&mut self, counter: Counter) -> Option<Pending> {
         let pending = self.shadow.queue.pop(counter)?;
-        let (first, count) = pending.fills;
-        let counts = match counter {
-            Counter::Scalar => &mut self.shadow.scalar_pending[..],
-            _ => &mut self.shadow.vector_pending[..],
-        };
-        for at in usize::from(first)..usize::from(first) + usize::from(count) {
-            if let Some(pending) = counts.get_mut(at) {
-                *pending = pending.saturating_sub(1);
-            }
-        }
+        self.shadow.fill(&pending, u8::saturating_sub);
         Some(pending)
     }
 
@@ -283,5 +305,31 @@ mod tests {
         assert_eq!(wave.shadow.scalar_pending[5], 0);
         wave.wait(0, 15, |_| {});
         assert!(wave.shadow.queue.is_empty());
+    }
+
+    #[test]
+    fn runs_of_registers_are_found_across_words() {
+        let mut wave = Wave::new();
+        wave.reset(0, 1, 8, 0);
+        for register in [62, 63, 64, 200, 511] {
+            let pending = Pending {
+                fills: (register, 1),
+                ..load(Counter::Vector, 0)
+            };
+            wave.issue(pending);
+            for first in 0..VECTOR_REGISTERS {
+                for count in [0, 1, 2, 16, 64, 65] {
+                    let count = count.min(VECTOR_REGISTERS - first);
+                    let known = wave.shadow.vector_pending[first..first + count]
+                        .iter()
+                        .any(|loads| *loads > 0);
+                    assert_eq!(wave.shadow.is_waited_for(first, count), known);
+                }
+            }
+            if register > 64 {
+                wave.wait(0, 0, |_| {});
+            }
+        }
+        assert!(!wave.shadow.is_waited_for(0, VECTOR_REGISTERS));
     }
 }

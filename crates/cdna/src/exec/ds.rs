@@ -17,8 +17,8 @@ use crate::wave::{Counter, Pending, Wave};
 pub(crate) use conflicts::Pattern;
 
 /// What a DS operation does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Action {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
     Read {
         bytes: u32,
         form: Form,
@@ -127,18 +127,16 @@ fn action(op: Op) -> Option<Action> {
     }
 }
 
-pub(super) fn is_supported(inst: &Inst) -> bool {
+/// What an instruction does; `None` for what is not supported.
+pub(super) fn plan(inst: &Inst) -> Option<Action> {
     // No compiler uses swizzle's rotation modes on these processors.
     let odd = inst.op == Op::DS_SWIZZLE_B32 && inst.memory.offset as u32 & 0xc000 == 0xc000;
-    !inst.memory.gds && !odd && action(inst.op).is_some()
+    action(inst.op).filter(|_| !inst.memory.gds && !odd)
 }
 
 impl Machine<'_> {
-    pub(super) fn ds(&mut self, wave: &mut Wave, step: &Step) {
+    pub(super) fn ds(&mut self, wave: &mut Wave, step: &Step, action: Action) {
         let inst = &step.inst;
-        let Some(action) = action(inst.op) else {
-            return;
-        };
         let mask = wave.exec();
         let permutes = matches!(
             action,
