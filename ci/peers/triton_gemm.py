@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Hold the bf16 GEMM's main loop against Triton's for the same tile and architecture.
 
-Nothing runs: Triton compiles without a GPU, and both code objects are
-disassembled by llvm-objdump. The main loop is the loop with most matrix
-instructions. Prints one JSON object per form and program to stdout, and a
+Triton compiles without a GPU, and both code objects are disassembled by
+llvm-objdump. The main loop is the loop with most matrix instructions. Both
+kernels then run on the simulator, which counts LDS bank conflicts. Prints one JSON object per form and program to stdout, and a
 table to stderr. Ends with 1 when a bar is missed.
 """
 
@@ -21,7 +21,10 @@ LDS_BYTES = {"gfx90a": 64 << 10, "gfx942": 64 << 10, "gfx950": 160 << 10}
 
 
 def tool(name, *args):
-    return subprocess.run([name, *args], check=True, capture_output=True, text=True).stdout
+    done = subprocess.run([name, *args], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{name} ended with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def instructions(objdump, path, kernel):
@@ -137,6 +140,30 @@ def needs_of(readobj, path, kernel):
     sys.exit(f"{path} does not describe {kernel}")
 
 
+def conflicts(xtask, path, kernel, dynamic_lds, body, size):
+    """LDS passes that conflicts add, for a square product on the simulator: of the main loop and of all."""
+    tiles = -(-size // 256)
+    matrix = f"bf16:{size * size}"
+    report = json.loads(tool(
+        *xtask, "sim", "profile", path, "--format", "json", "--fast", "--kernel", kernel,
+        "--grid", str(tiles * tiles), "--workgroup", "512", "--lds", str(dynamic_lds),
+        f"random:{matrix}", f"random:{matrix}", f"blank:{matrix}", *[f"u32:{size}"] * 6))
+    if report["findings"]:
+        sys.exit(f"{path}: {report['findings'][0]['kind']}: {report['findings'][0]['what']}")
+    if report["matrix_flops"] < 2 * size ** 3:
+        sys.exit(f"{path}: {report['matrix_flops']} matrix FLOPs are too few for size {size}")
+    addresses = {item[0] for item in body}
+    rows = [row for row in report["instructions"] if row["address"] in addresses]
+    in_loop = sum(flops(row["instruction"]) * row["count"] for row in rows)
+    if not in_loop:
+        sys.exit(f"{path}: the main loop did not run at size {size}")
+    return {
+        "loop_conflicts_per_mflop": sum(row["lds_conflicts"] for row in rows) / in_loop * 1e6,
+        "conflicts_per_mflop": report["lds_conflicts"] / report["matrix_flops"] * 1e6,
+        "passes_per_mflop": report["lds_passes"] / report["matrix_flops"] * 1e6,
+    }
+
+
 SOURCE = '''
 import triton
 import triton.language as tl
@@ -207,6 +234,8 @@ def arguments():
     parser.add_argument("--kernels", default="target/kernels", help="what `cargo xtask kernels build` wrote")
     parser.add_argument("--arch", action="append", help="gfx942 or gfx950; both by default")
     parser.add_argument("--stages", type=int, default=2, help="Triton's num_stages")
+    parser.add_argument("--size", type=int, default=512, help="rows, columns and depth of the product that is simulated")
+    parser.add_argument("--xtask", default="cargo xtask", help="how to start the simulator")
     parser.add_argument("--objdump", default="llvm-objdump-22")
     parser.add_argument("--readobj", default="llvm-readelf-22")
     return parser.parse_args()
@@ -227,16 +256,22 @@ def main():
             both = {}
             for program, path, kernel in (("cairn", ours_path, name), ("triton", theirs_path, "matmul")):
                 needs = needs_of(args.readobj, path, kernel)
-                if program == "triton":
-                    needs["lds"] += theirs_lds
-                both[program] = summary(instructions(args.objdump, path, kernel), needs, arch)
+                dynamic_lds = theirs_lds if program == "triton" else 0
+                needs["lds"] += dynamic_lds
+                code = instructions(args.objdump, path, kernel)
+                counted = conflicts(args.xtask.split(), path, kernel, dynamic_lds, main_loop(code), args.size)
+                both[program] = summary(code, needs, arch) | counted
                 print(json.dumps({"arch": arch, "form": form, "program": program, **both[program]}))
             ours, theirs = both["cairn"], both["triton"]
             ratio = ours["flops_per_instruction"] / theirs["flops_per_instruction"]
             print(f"{arch} {form}: {ratio:.2f} of Triton's matrix FLOPs per instruction, "
                   f"{ours['waves_per_simd']} waves a SIMD to {theirs['waves_per_simd']}, "
-                  f"{ours['early_waits']} early waits to {theirs['early_waits']}", file=sys.stderr)
-            if ratio < 0.85 or ours["waves_per_simd"] < theirs["waves_per_simd"] or ours["early_waits"]:
+                  f"{ours['early_waits']} early waits to {theirs['early_waits']}, LDS conflicts per million matrix "
+                  f"FLOPs {ours['loop_conflicts_per_mflop']:.2f} to {theirs['loop_conflicts_per_mflop']:.2f} in the loop, "
+                  f"{ours['conflicts_per_mflop']:.2f} to {theirs['conflicts_per_mflop']:.2f} in all, of "
+                  f"{ours['passes_per_mflop']:.2f} to {theirs['passes_per_mflop']:.2f} passes", file=sys.stderr)
+            worse = any(ours[key] > theirs[key] for key in ("loop_conflicts_per_mflop", "conflicts_per_mflop"))
+            if ratio < 0.85 or ours["waves_per_simd"] < theirs["waves_per_simd"] or ours["early_waits"] or worse:
                 missed.append(f"{arch} {form}")
     if missed:
         sys.exit(f"bars missed: {', '.join(missed)}")

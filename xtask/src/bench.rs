@@ -11,6 +11,7 @@ use crate::experiment::{self, ExperimentArgs, PRE_TRAINER};
 
 mod deps;
 mod resolve;
+mod sim;
 
 /// Measure speed
 #[derive(Debug, clap::Args)]
@@ -28,6 +29,7 @@ enum Command {
     Gemm(GemmArgs),
     Config(resolve::ConfigArgs),
     Deps(deps::DepsArgs),
+    Sim(sim::SimArgs),
 }
 
 /// Measure training steps
@@ -130,6 +132,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     let (subject, measure, env) = match args.command {
         Command::Config(args) => return resolve::run(&args, context),
         Command::Deps(args) => return deps::run(&args, context),
+        Command::Sim(args) => return sim::run(&args, context),
         Command::Gemm(args) => {
             let dtypes = args
                 .dtypes

@@ -163,6 +163,27 @@ fn manifests(flag: Option<&str>, context: &Context) -> Result<Vec<(Arch, Manifes
         .map_err(|error| failure(&error))
 }
 
+/// The code object with an entry point, as it was built for an architecture.
+pub(crate) fn object_of(name: &str, arch: &str, context: &Context) -> Result<PathBuf> {
+    let out = out(context);
+    let mut found = None;
+    for (arch, manifest) in manifests(Some(arch), context)? {
+        manifest
+            .must_be_from(&tree(context)?, arch)
+            .map_err(|error| failure(&error))?;
+        if let Some(entry) = manifest.kernels.get(name) {
+            found = Some(cairn_kernels::manifest::dir_of(&out, arch).join(&entry.object));
+        }
+    }
+    found.ok_or_else(|| {
+        let message = format!("no kernel `{name}` is built for {arch}");
+        Failure::wrong(
+            Diagnostic::error("kernels::name", message)
+                .hint("`cargo xtask kernels list` shows what there is"),
+        )
+    })
+}
+
 fn tree(context: &Context) -> Result<Tree> {
     Tree::read(&sources(context)).map_err(|error| failure(&error))
 }

@@ -1,6 +1,7 @@
 //! The commands of `cairn-sim`: run, profile, and what is not supported.
 
 mod arguments;
+mod bench;
 
 use std::path::Path;
 use std::time::Instant;
@@ -60,6 +61,7 @@ pub fn run(request: Request) -> Result<Answer, Failed> {
         Command::SimRun(run) => sim_run(&run, threads),
         Command::SimProfile(profile) => sim_profile(&profile, threads, request.format),
         Command::SimUnsupported(list) => unsupported(&list),
+        Command::SimBench(bench) => bench::run(&bench, threads),
         _ => Err(wrong(
             "sim::request",
             "a request for another engine",
@@ -353,7 +355,12 @@ fn sim_profile(profile: &SimProfile, threads: usize, format: Format) -> Result<A
     let json = serde_json::json!({
         "text": profile.text,
         "html": profile.html,
+        "findings": done.report.findings.iter().map(finding_json).collect::<Vec<_>>(),
+        "matrix_flops": done.report.counters.matrix_flops,
+        "lds_passes": done.report.counters.lds_passes,
+        "lds_conflicts": done.report.counters.lds_conflicts,
         "estimate": estimate_json(&done.estimate),
+        "instructions": listing.json(),
     });
     Ok(Answer {
         text: text.trim_end().to_owned(),

@@ -25,6 +25,7 @@ use crate::valu::{Level, Modes};
 use crate::wave::{Lanes, State, Wave};
 
 pub(crate) use cross::DppPlan;
+pub(crate) use ds::Pattern;
 pub(crate) use vector::VectorPlan;
 
 /// Who does an instruction.
@@ -39,7 +40,7 @@ pub(crate) enum Route {
     Cross,
     Small,
     Matrix(Box<Mfma>),
-    Ds,
+    Ds(ds::Action),
     Vmem,
     /// Known, and not supported.
     Unsupported,
@@ -60,7 +61,7 @@ impl Route {
             Format::Sopk => flow::sopk_is_supported(inst).then_some(Self::ScalarConstant),
             Format::Sopp => flow::is_supported(inst.op).then_some(Self::Flow),
             Format::Smem => smem::is_supported(inst.op).then_some(Self::Smem),
-            Format::Ds => ds::is_supported(inst).then_some(Self::Ds),
+            Format::Ds => ds::plan(inst).map(Self::Ds),
             Format::Flat | Format::Global | Format::Scratch | Format::Mubuf => {
                 vmem::is_supported(inst).then_some(Self::Vmem)
             }
@@ -145,6 +146,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) private_written: Vec<u8>,
     /// The step that runs.
     pub(crate) current: usize,
+    /// The last LDS accesses of each step.
+    pub(crate) patterns: Vec<Vec<Pattern>>,
     /// Copies of operands of matrix instructions.
     pub(crate) matrix_buffers: [Vec<Lanes>; 4],
 }
@@ -167,6 +170,7 @@ impl<'a> Machine<'a> {
             modes: Modes::new(0, false),
             private_written: Vec::new(),
             current: 0,
+            patterns: program.steps.iter().map(|_| Vec::new()).collect(),
             matrix_buffers: Default::default(),
         }
     }
@@ -239,7 +243,7 @@ impl<'a> Machine<'a> {
                 }
             }
             Route::Smem => self.smem(wave, step),
-            Route::Ds => self.ds(wave, step),
+            Route::Ds(action) => self.ds(wave, step, *action),
             Route::Vmem => {
                 if !self.vmem(wave, step) {
                     return Stop::Fatal;
@@ -280,9 +284,7 @@ impl<'a> Machine<'a> {
             }
             let count = usize::from(*count);
             let pending = if let Some(first) = operand.vector_index() {
-                shadow.vector_pending[first..first + count]
-                    .iter()
-                    .any(|loads| *loads > 0)
+                shadow.is_waited_for(first, count)
             } else if let Some(first) = operand.scalar_index() {
                 shadow.scalar_pending[first..first + count]
                     .iter()

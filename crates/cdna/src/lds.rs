@@ -1,7 +1,15 @@
 //! The LDS of a workgroup: its bytes, which of them were written, and by which
 //! wave since which barrier.
 
+pub(crate) mod lanes;
+mod marks;
+
 use crate::memory::poison_word;
+use crate::valu::Level;
+use crate::wave::Lanes;
+
+use marks::Marks;
+pub(crate) use marks::Now;
 
 /// What an access to LDS ran into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,47 +27,32 @@ pub(crate) enum LdsFault {
     },
 }
 
-/// Marks of one byte: the barrier interval in the high bits, waves in the low.
-const READERS: u32 = 16;
-
 #[derive(Debug, Default)]
 pub(crate) struct Lds {
-    bytes: Vec<u8>,
+    words: Vec<u32>,
     /// Bytes the kernel may use.
     pub(crate) size: usize,
-    /// Interval of the last write in bits 8 and up, the writing wave below.
-    writer: Vec<u32>,
-    /// Interval of the last reads in the high half, a bit a wave below.
-    readers: Vec<u32>,
+    marks: Marks,
     /// Wave + 1 of a load that is still on its way.
     arriving: Vec<u8>,
     /// Any load into LDS was ever issued.
     any_arriving: bool,
-    /// Barriers passed, plus one: 0 stands for never.
-    interval: u32,
     track: bool,
     races: bool,
 }
 
-const UNWRITTEN: u32 = 0;
-
 impl Lds {
     /// Prepares for a workgroup.
     pub(crate) fn reset(&mut self, size: usize, seed: u64, track: bool, races: bool) {
-        let poison = poison_word(seed ^ 0x1d5).to_le_bytes();
         self.size = size;
-        self.bytes.clear();
-        self.bytes
-            .extend((0..size.next_multiple_of(4)).map(|at| poison[at % 4]));
+        self.words.clear();
+        self.words
+            .resize(size.div_ceil(4), poison_word(seed ^ 0x1d5));
         self.track = track || races;
         self.races = races;
-        self.interval = 1;
         self.any_arriving = false;
         if self.track {
-            for marks in [&mut self.writer, &mut self.readers] {
-                marks.clear();
-                marks.resize(size, UNWRITTEN);
-            }
+            self.marks.reset(size);
             self.arriving.clear();
             self.arriving.resize(size, 0);
         }
@@ -67,17 +60,23 @@ impl Lds {
 
     /// A barrier was passed by all waves.
     pub(crate) fn barrier(&mut self) {
-        self.interval += 1;
+        if self.track {
+            self.marks.barrier();
+        }
     }
 
     pub(crate) fn contains(&self, at: u32, count: u32) -> bool {
         (at as usize) < self.size && count as usize <= self.size - at as usize
     }
 
+    fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words)
+    }
+
     #[inline]
     pub(crate) fn load(&self, at: u32) -> u32 {
         let at = at as usize;
-        match self.bytes.get(at..at + 4) {
+        match self.bytes().get(at..at + 4) {
             Some(word) => u32::from_le_bytes([word[0], word[1], word[2], word[3]]),
             None => 0,
         }
@@ -86,26 +85,19 @@ impl Lds {
     #[inline]
     pub(crate) fn store(&mut self, at: u32, value: u32) {
         let at = at as usize;
-        if let Some(word) = self.bytes.get_mut(at..at + 4) {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        if let Some(word) = bytes.get_mut(at..at + 4) {
             word.copy_from_slice(&value.to_le_bytes());
         }
     }
 
-    /// The bytes of an access that is inside.
-    #[inline]
-    pub(crate) fn run(&self, at: u32, count: u32) -> Option<&[u8]> {
-        let at = at as usize;
-        self.bytes
-            .get(..self.size)?
-            .get(at..at.checked_add(count as usize)?)
-    }
-
     pub(crate) fn byte(&self, at: u32) -> u8 {
-        self.bytes.get(at as usize).copied().unwrap_or(0)
+        self.bytes().get(at as usize).copied().unwrap_or(0)
     }
 
     pub(crate) fn store_byte(&mut self, at: u32, value: u8) {
-        if let Some(byte) = self.bytes.get_mut(at as usize) {
+        let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut self.words);
+        if let Some(byte) = bytes.get_mut(at as usize) {
             *byte = value;
         }
     }
@@ -119,28 +111,9 @@ impl Lds {
         if !self.track {
             return None;
         }
+        let now = self.marks.now(wave);
+        let mut fault = self.marks.read(at, count, now, self.races);
         let range = at as usize..(at + count) as usize;
-        let mut fault = None;
-        let epoch = self.interval << READERS;
-        let own = epoch | 1 << (wave % READERS);
-        let mine = self.interval << 8 | wave;
-        let writer = &self.writer[range.clone()];
-        let readers = &mut self.readers[range.clone()];
-        for (written, read) in writer.iter().zip(readers) {
-            if *written == UNWRITTEN {
-                fault = Some(LdsFault::Unwritten);
-            } else if *written >> 8 == self.interval && *written != mine && self.races {
-                fault = Some(LdsFault::Race {
-                    other: *written & 255,
-                    wrote: true,
-                });
-            }
-            *read = if *read >> READERS == self.interval {
-                *read | own
-            } else {
-                own
-            };
-        }
         if self.any_arriving
             && let Some(owner) = self.arriving[range].iter().find(|owner| **owner != 0)
         {
@@ -151,8 +124,7 @@ impl Lds {
         fault
     }
 
-    /// Notes a write of `new` and says what is wrong with it. Waves that write
-    /// what is there already do not race with each other.
+    /// Notes a write of `new` and says what is wrong with it.
     #[inline]
     pub(crate) fn note_write(&mut self, at: u32, new: &[u8], wave: u32) -> Option<LdsFault> {
         if !self.contains(at, new.len() as u32) {
@@ -161,33 +133,10 @@ impl Lds {
         if !self.track {
             return None;
         }
-        let mut fault = None;
-        let start = at as usize;
-        let mine = self.interval << 8 | wave;
-        let own = 1u32 << (wave % READERS);
-        for (index, value) in new.iter().enumerate() {
-            let at = start + index;
-            let (written, read) = (self.writer[at], self.readers[at]);
-            if self.races {
-                let others = read & 0xffff & !own;
-                if written >> 8 == self.interval && written != mine && self.bytes[at] != *value {
-                    fault = Some(LdsFault::Race {
-                        other: written & 255,
-                        wrote: true,
-                    });
-                } else if read >> READERS == self.interval
-                    && others != 0
-                    && self.bytes[at] != *value
-                {
-                    fault = Some(LdsFault::Race {
-                        other: others.trailing_zeros(),
-                        wrote: false,
-                    });
-                }
-            }
-            self.writer[at] = mine;
-        }
-        fault
+        let now = self.marks.now(wave);
+        let bytes: &[u8] = bytemuck::cast_slice(&self.words);
+        let old = &bytes[at as usize..at as usize + new.len()];
+        self.marks.write(at, (old, new), now, self.races)
     }
 
     /// Notes an atomic: it orders itself against other atomics.
@@ -198,21 +147,15 @@ impl Lds {
         if !self.track {
             return None;
         }
-        let range = at as usize..(at + count) as usize;
-        let unwritten = self.writer[range].contains(&UNWRITTEN);
+        let unwritten = self.marks.unwritten(at, count);
         unwritten.then_some(LdsFault::Unwritten)
     }
 
     /// Bytes written by an operation that was not waited for before a barrier
     /// count as written after it.
     pub(crate) fn postpone(&mut self, at: u32, count: u32, wave: u32) {
-        if !self.track || !self.contains(at, count) {
-            return;
-        }
-        for mark in &mut self.writer[at as usize..(at + count) as usize] {
-            if *mark & 255 == wave {
-                *mark = (self.interval + 1) << 8 | wave;
-            }
+        if self.track && self.contains(at, count) {
+            self.marks.postpone(at, count, wave);
         }
     }
 
@@ -223,6 +166,52 @@ impl Lds {
             self.arriving[at as usize..(at + count) as usize].fill(mark);
             self.any_arriving = true;
         }
+    }
+
+    /// Reads the registers of all lanes at places inside, as [`lanes::places`]
+    /// finds them. False when something may be wrong: nothing is then read.
+    pub(crate) fn read_lanes(
+        &mut self,
+        level: Level,
+        address: &Lanes,
+        out: &mut [Lanes],
+        wave: u32,
+    ) -> bool {
+        if self.track {
+            let now = self.marks.now(wave);
+            let Marks {
+                writer, readers, ..
+            } = &mut self.marks;
+            let count = out.len();
+            if self.any_arriving || !level.lds_mark_read(writer, readers, address, count, now) {
+                return false;
+            }
+        }
+        level.lds_load(&self.words, address, out);
+        true
+    }
+
+    /// Writes the registers of all lanes at places inside. False when something
+    /// may be wrong: nothing is then written.
+    pub(crate) fn write_lanes(
+        &mut self,
+        level: Level,
+        address: &Lanes,
+        from: &[Lanes],
+        wave: u32,
+    ) -> bool {
+        if self.track {
+            let now = self.marks.now(wave);
+            let Marks {
+                writer, readers, ..
+            } = &mut self.marks;
+            if !level.lds_may_write(writer, readers, address, from.len(), now) {
+                return false;
+            }
+            level.lds_mark_written(writer, address, from.len(), now.mine);
+        }
+        level.lds_store(&mut self.words, address, from);
+        true
     }
 }
 
@@ -272,5 +261,101 @@ mod tests {
             lds.note_read(0, 4, 1),
             Some(LdsFault::Race { .. })
         ));
+    }
+
+    /// All lanes at once do what they do one by one, on every level.
+    #[test]
+    fn all_lanes_at_once_find_no_fault_that_is_none_and_miss_none() {
+        let mut random = 7u64;
+        let mut next = move |below: u32| {
+            random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            (random >> 33) as u32 % below
+        };
+        let levels = Level::all();
+        let mut seen = [0; 2];
+        for _ in 0..300 {
+            let size = 4096 + next(3);
+            let mut one = Lds::default();
+            one.reset(size as usize, 3, true, true);
+            let mut all: Vec<Lds> = levels
+                .iter()
+                .map(|_| {
+                    let mut lds = Lds::default();
+                    lds.reset(size as usize, 3, true, true);
+                    lds
+                })
+                .collect();
+            for _ in 0..12 {
+                if next(3) == 0 {
+                    one.barrier();
+                    all.iter_mut().for_each(Lds::barrier);
+                }
+                let wave = next(2);
+                let count = 1 + next(4) as usize;
+                let (base, stride) = (4 * next(64), 4 * next(14));
+                let address: Lanes = std::array::from_fn(|lane| lane as u32 * stride);
+                let mut places = [0; 64];
+                let bytes = 4 * count as u32;
+                let inside = lanes::places(&address, base, bytes, size, &mut places);
+                assert_eq!(inside, places.iter().all(|at| one.contains(*at, bytes)));
+                if !inside {
+                    continue;
+                }
+                let values: Vec<Lanes> = (0..count)
+                    .map(|_| std::array::from_fn(|_| next(2)))
+                    .collect();
+                let writes = next(2) == 0;
+                // What one lane after the other finds.
+                let mut faults = 0;
+                let mut read = vec![[0; 64]; count];
+                for lane in 0..64 {
+                    for word in 0..count {
+                        let at = places[lane] + 4 * word as u32;
+                        if writes {
+                            let value = values[word][lane];
+                            let fault = one.note_write(at, &value.to_le_bytes(), wave);
+                            faults += u32::from(fault.is_some());
+                            one.store(at, value);
+                        } else {
+                            let fault = one.note_read(at, 4, wave);
+                            faults += u32::from(fault.is_some());
+                            read[word][lane] = one.load(at);
+                        }
+                    }
+                }
+                for (level, lds) in levels.iter().zip(&mut all) {
+                    let mut out = vec![[9; 64]; count];
+                    let done = if writes {
+                        lds.write_lanes(*level, &places, &values, wave)
+                    } else {
+                        lds.read_lanes(*level, &places, &mut out, wave)
+                    };
+                    assert!(!(done && faults > 0), "a fault is missed");
+                    seen[usize::from(done)] += 1;
+                    if done && !writes {
+                        assert_eq!(out, read);
+                    }
+                    for lane in (0..64).filter(|_| !done) {
+                        for word in 0..count {
+                            let at = places[lane] + 4 * word as u32;
+                            if writes {
+                                let value = values[word][lane];
+                                lds.note_write(at, &value.to_le_bytes(), wave);
+                                lds.store(at, value);
+                            } else {
+                                lds.note_read(at, 4, wave);
+                            }
+                        }
+                    }
+                    assert_eq!(lds.words, one.words);
+                    assert_eq!(lds.marks.writer, one.marks.writer);
+                    assert_eq!(lds.marks.readers, one.marks.readers);
+                }
+            }
+        }
+        assert!(
+            seen[0] > 100 && seen[1] > 100,
+            "both ways are taken: {seen:?}"
+        );
     }
 }

@@ -13,6 +13,7 @@
 //! Results do not depend on the instruction set of the host.
 
 mod decode;
+mod dense;
 mod exact;
 mod f64_forms;
 mod forms;

@@ -90,6 +90,20 @@ impl Listing {
         out
     }
 
+    /// For programs: what each instruction did.
+    #[must_use]
+    pub fn json(&self) -> serde_json::Value {
+        let row = |row: &Row| {
+            serde_json::json!({
+                "address": row.pc,
+                "instruction": row.text,
+                "count": row.count,
+                "lds_conflicts": row.conflicts,
+            })
+        };
+        self.rows.iter().map(row).collect()
+    }
+
     /// As one HTML page that needs nothing else.
     #[must_use]
     pub fn html(&self) -> String {

@@ -30,17 +30,47 @@ pub(crate) enum Counter {
     Scalar,
 }
 
+/// Operations that are on their way, of each counter in the order of issue.
+#[derive(Debug, Default)]
+pub(crate) struct Queues([VecDeque<Pending>; 3]);
+
+impl Queues {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(VecDeque::is_empty)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.iter().map(VecDeque::len).sum()
+    }
+
+    pub(crate) fn of(&self, counter: Counter) -> &VecDeque<Pending> {
+        &self.0[counter as usize]
+    }
+
+    fn push(&mut self, pending: Pending) {
+        self.0[pending.counter as usize].push_back(pending);
+    }
+
+    fn pop(&mut self, counter: Counter) -> Option<Pending> {
+        self.0[counter as usize].pop_front()
+    }
+
+    fn clear(&mut self) {
+        self.0.iter_mut().for_each(VecDeque::clear);
+    }
+}
+
 /// An operation that is on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     pub(crate) counter: Counter,
     /// Vector registers it fills, or scalar ones: first and count.
     pub(crate) fills: (u16, u8),
-    /// LDS bytes it writes: lanes, their addresses and how many bytes each.
-    pub(crate) lds: Option<Box<LdsTouch>>,
+    /// LDS bytes it writes.
+    pub(crate) lds: Vec<LdsTouch>,
 }
 
-/// LDS that an operation writes.
+/// LDS that an operation writes: lanes, their addresses and how many bytes each.
 #[derive(Clone, Debug)]
 pub(crate) struct LdsTouch {
     pub(crate) lanes: u64,
@@ -59,9 +89,47 @@ pub(crate) struct Shadow {
     pub(crate) undefined: [u32; 128],
     pub(crate) scc_undefined: bool,
     /// Loads on their way into each vector register.
-    pub(crate) vector_pending: Vec<u8>,
+    vector_pending: Vec<u8>,
+    /// A bit for each vector register that a load is on its way into.
+    waited_for: [u64; VECTOR_REGISTERS / 64],
     pub(crate) scalar_pending: [u8; 128],
-    pub(crate) queue: VecDeque<Pending>,
+    pub(crate) queue: Queues,
+}
+
+impl Shadow {
+    /// Counts an operation for the registers it fills.
+    fn fill(&mut self, pending: &Pending, count: impl Fn(u8, u8) -> u8) {
+        let (first, registers) = pending.fills;
+        let first = usize::from(first);
+        for at in first..first + usize::from(registers) {
+            if pending.counter == Counter::Scalar {
+                if let Some(loads) = self.scalar_pending.get_mut(at) {
+                    *loads = count(*loads, 1);
+                }
+            } else if let Some(loads) = self.vector_pending.get_mut(at) {
+                *loads = count(*loads, 1);
+                let bit = 1 << (at % 64);
+                self.waited_for[at / 64] &= !bit;
+                self.waited_for[at / 64] |= if *loads > 0 { bit } else { 0 };
+            }
+        }
+    }
+
+    /// Whether a load is on its way into one of so many vector registers.
+    pub(crate) fn is_waited_for(&self, first: usize, count: usize) -> bool {
+        let end = first + count;
+        if count == 0 {
+            return false;
+        }
+        (first / 64..end.div_ceil(64)).any(|word| {
+            let low = first.saturating_sub(64 * word);
+            let high = (end - 64 * word).min(64);
+            let bits = u64::MAX >> (64 - (high - low)) << low;
+            self.waited_for
+                .get(word)
+                .is_some_and(|loads| loads & bits != 0)
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -97,8 +165,9 @@ impl Wave {
                 undefined: [u32::MAX; 128],
                 scc_undefined: true,
                 vector_pending: vec![0; VECTOR_REGISTERS],
+                waited_for: [0; VECTOR_REGISTERS / 64],
                 scalar_pending: [0; 128],
-                queue: VecDeque::new(),
+                queue: Queues::default(),
             },
             launched: 0,
             executed: 0,
@@ -127,6 +196,7 @@ impl Wave {
         shadow.undefined[124] = u32::MAX;
         shadow.scc_undefined = true;
         shadow.vector_pending.fill(0);
+        shadow.waited_for.fill(0);
         shadow.scalar_pending = [0; 128];
         shadow.queue.clear();
         self.executed = 0;
@@ -161,47 +231,23 @@ impl Wave {
 
     /// Notes an operation on its way.
     pub(crate) fn issue(&mut self, pending: Pending) {
-        let (first, count) = pending.fills;
-        let counts = match pending.counter {
-            Counter::Scalar => &mut self.shadow.scalar_pending[..],
-            _ => &mut self.shadow.vector_pending[..],
-        };
-        for at in usize::from(first)..usize::from(first) + usize::from(count) {
-            if let Some(pending) = counts.get_mut(at) {
-                *pending = pending.saturating_add(1);
-            }
-        }
-        self.shadow.queue.push_back(pending);
+        self.shadow.fill(&pending, u8::saturating_add);
+        self.shadow.queue.push(pending);
     }
 
-    /// Ends the oldest operation that `which` picks.
-    fn retire(&mut self, which: impl Fn(&Pending) -> bool) -> Option<Pending> {
-        let at = self.shadow.queue.iter().position(which)?;
-        let pending = self.shadow.queue.remove(at)?;
-        let (first, count) = pending.fills;
-        let counts = match pending.counter {
-            Counter::Scalar => &mut self.shadow.scalar_pending[..],
-            _ => &mut self.shadow.vector_pending[..],
-        };
-        for at in usize::from(first)..usize::from(first) + usize::from(count) {
-            if let Some(pending) = counts.get_mut(at) {
-                *pending = pending.saturating_sub(1);
-            }
-        }
+    /// Ends the oldest operation of a counter.
+    fn retire(&mut self, counter: Counter) -> Option<Pending> {
+        let pending = self.shadow.queue.pop(counter)?;
+        self.shadow.fill(&pending, u8::saturating_sub);
         Some(pending)
-    }
-
-    fn waiting(&self, counter: Counter) -> usize {
-        let same = |pending: &&Pending| pending.counter == counter;
-        self.shadow.queue.iter().filter(same).count()
     }
 
     /// Ends what `s_waitcnt` waits for. Vector memory and LDS end in order;
     /// scalar loads in any order, so that only zero tells they are done.
     pub(crate) fn wait(&mut self, vector: usize, rest: usize, mut done: impl FnMut(&Pending)) {
         let mut end = |wave: &mut Self, counter: Counter, left: usize| {
-            while wave.waiting(counter) > left {
-                if let Some(pending) = wave.retire(|pending| pending.counter == counter) {
+            while wave.shadow.queue.of(counter).len() > left {
+                if let Some(pending) = wave.retire(counter) {
                     done(&pending);
                 }
             }
@@ -234,7 +280,7 @@ mod tests {
         Pending {
             counter,
             fills: (first, 1),
-            lds: None,
+            lds: Vec::new(),
         }
     }
 
@@ -259,5 +305,31 @@ mod tests {
         assert_eq!(wave.shadow.scalar_pending[5], 0);
         wave.wait(0, 15, |_| {});
         assert!(wave.shadow.queue.is_empty());
+    }
+
+    #[test]
+    fn runs_of_registers_are_found_across_words() {
+        let mut wave = Wave::new();
+        wave.reset(0, 1, 8, 0);
+        for register in [62, 63, 64, 200, 511] {
+            let pending = Pending {
+                fills: (register, 1),
+                ..load(Counter::Vector, 0)
+            };
+            wave.issue(pending);
+            for first in 0..VECTOR_REGISTERS {
+                for count in [0, 1, 2, 16, 64, 65] {
+                    let count = count.min(VECTOR_REGISTERS - first);
+                    let known = wave.shadow.vector_pending[first..first + count]
+                        .iter()
+                        .any(|loads| *loads > 0);
+                    assert_eq!(wave.shadow.is_waited_for(first, count), known);
+                }
+            }
+            if register > 64 {
+                wave.wait(0, 0, |_| {});
+            }
+        }
+        assert!(!wave.shadow.is_waited_for(0, VECTOR_REGISTERS));
     }
 }

@@ -70,6 +70,8 @@ pub enum Command {
     SimProfile(Box<SimProfile>),
     /// List what the simulator does not execute.
     SimUnsupported(SimUnsupported),
+    /// Measure the speed of the simulator.
+    SimBench(SimBench),
 }
 
 /// Arguments of [`Command::SimRun`].
@@ -115,6 +117,19 @@ pub struct SimProfile {
 pub struct SimUnsupported {
     /// The architecture.
     pub arch: String,
+}
+
+/// Arguments of [`Command::SimBench`]: square products by the kernels of Cairn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SimBench {
+    /// The code object that has `gemm_bf16_nn`, `gemm_bf16_nt` and `gemm_bf16_tn`.
+    pub bf16: PathBuf,
+    /// The code object that has `gemm_f32_nn`.
+    pub f32: PathBuf,
+    /// Rows and columns of the bf16 matrices; those in f32 have half as many.
+    pub size: u32,
+    /// How often each is run.
+    pub repeats: usize,
 }
 
 /// An experiment in the forms the engine needs.

@@ -69,7 +69,10 @@ pub fn run(request: Request) -> Result<u8, TrainError> {
         Command::Report(report) => report::run(&context, &report),
         Command::PlanEstimate(estimate) => plan::estimate(&context, &estimate),
         Command::Bench(bench) => bench::run(&context, &bench),
-        Command::SimRun(_) | Command::SimProfile(_) | Command::SimUnsupported(_) => {
+        Command::SimRun(_)
+        | Command::SimProfile(_)
+        | Command::SimUnsupported(_)
+        | Command::SimBench(_) => {
             let what = "a request for cairn-sim".to_owned();
             Err(TrainError::Internal(what))
         }

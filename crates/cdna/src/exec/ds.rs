@@ -1,18 +1,24 @@
 //! LDS.
 
+mod access;
+mod conflicts;
+mod permute;
+mod transpose;
+
 use cairn_codeobj::isa::{Inst, Op};
 
 use super::Machine;
-use super::memory_access::{Change, Form, lds_atomic, shape};
-use super::vmem::lanes;
+use super::memory_access::{Change, Form, lds_atomic};
 use crate::check::FindingKind;
 use crate::lds::LdsFault;
 use crate::program::Step;
-use crate::wave::{Counter, Lanes, LdsTouch, Pending, Wave};
+use crate::wave::{Counter, Pending, Wave};
+
+pub(crate) use conflicts::Pattern;
 
 /// What a DS operation does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Action {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
     Read {
         bytes: u32,
         form: Form,
@@ -121,18 +127,16 @@ fn action(op: Op) -> Option<Action> {
     }
 }
 
-pub(super) fn is_supported(inst: &Inst) -> bool {
+/// What an instruction does; `None` for what is not supported.
+pub(super) fn plan(inst: &Inst) -> Option<Action> {
     // No compiler uses swizzle's rotation modes on these processors.
     let odd = inst.op == Op::DS_SWIZZLE_B32 && inst.memory.offset as u32 & 0xc000 == 0xc000;
-    !inst.memory.gds && !odd && action(inst.op).is_some()
+    action(inst.op).filter(|_| !inst.memory.gds && !odd)
 }
 
 impl Machine<'_> {
-    pub(super) fn ds(&mut self, wave: &mut Wave, step: &Step) {
+    pub(super) fn ds(&mut self, wave: &mut Wave, step: &Step, action: Action) {
         let inst = &step.inst;
-        let Some(action) = action(inst.op) else {
-            return;
-        };
         let mask = wave.exec();
         let permutes = matches!(
             action,
@@ -152,37 +156,27 @@ impl Machine<'_> {
                 }
             }
         }
-        let mut touch = None;
+        let mut touched = Vec::new();
         match action {
             Action::Nothing => return,
             Action::Read { bytes, form } => self.ds_read(wave, inst, bytes, form, mask),
             Action::Write { bytes, high } => {
-                touch = Some(self.ds_write(wave, inst, bytes, high, mask));
+                touched.extend(self.ds_write(wave, inst, bytes, high, mask));
             }
             Action::Read2 { bytes, unit } => self.ds_read2(wave, inst, bytes, unit, mask),
             Action::Write2 { bytes, unit } => {
-                let [first, second] = self.ds_write2(wave, inst, bytes, unit, mask);
-                touch = Some(second);
-                self.note_conflicts(&first);
-                if self.checks.waits {
-                    let pending = Pending {
-                        counter: Counter::Lds,
-                        fills: (0, 0),
-                        lds: Some(Box::new(first)),
-                    };
-                    // One operation, of which this is half.
-                    wave.shadow.queue.push_back(pending);
-                }
+                touched.extend(
+                    self.ds_write2(wave, inst, bytes, unit, mask)
+                        .into_iter()
+                        .flatten(),
+                );
             }
             Action::Exchange2 { bytes, unit } => self.ds_exchange2(wave, inst, bytes, unit, mask),
             Action::Atomic { wide, change } => self.ds_atomic(wave, inst, wide, change, mask),
             Action::Transpose { bits } => self.ds_transpose(wave, inst, bits, mask),
-            Action::Swizzle => swizzle(wave, inst, mask),
+            Action::Swizzle => permute::swizzle(wave, inst, mask),
             Action::Permute => self.permute(wave, inst, mask),
             Action::BackwardPermute => self.backward_permute(wave, inst, mask),
-        }
-        if let Some(touch) = &touch {
-            self.note_conflicts(touch);
         }
         let fills = inst
             .dst
@@ -191,25 +185,9 @@ impl Machine<'_> {
         let pending = Pending {
             counter: Counter::Lds,
             fills,
-            lds: touch.map(Box::new),
+            lds: touched,
         };
         self.issue(wave, pending);
-    }
-
-    fn note_conflicts(&mut self, touch: &LdsTouch) {
-        let bytes = u64::from(touch.lanes.count_ones()) * u64::from(touch.bytes);
-        self.counters.lds_written += bytes;
-        self.conflicts(touch.lanes, &touch.address, touch.bytes);
-    }
-
-    fn conflicts(&mut self, mask: u64, address: &Lanes, bytes: u32) {
-        if self.environment.options.count_conflicts {
-            let (passes, extra) =
-                crate::counters::lds_passes(self.program.arch, mask, address, bytes);
-            self.counters.lds_passes += passes;
-            self.counters.lds_conflicts += extra;
-            self.counters.step_conflicts[self.current] += extra;
-        }
     }
 
     pub(super) fn report_lds(
@@ -330,344 +308,5 @@ impl Machine<'_> {
             self.lds.store(at + 4, (new >> 32) as u32);
         }
         old
-    }
-
-    fn ds_read(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, form: Form, mask: u64) {
-        let (Some(to), Some(from)) = (inst.dst.vector_index(), inst.src[0].vector_index()) else {
-            return;
-        };
-        let offset = inst.memory.offset as u32;
-        let words = bytes.div_ceil(4) as usize;
-        let address = wave.v[from].map(|address| address.wrapping_add(offset));
-        self.counters.lds_read += u64::from(mask.count_ones()) * u64::from(bytes);
-        self.conflicts(mask, &address, bytes);
-        for lane in lanes(mask) {
-            let at = address[lane];
-            self.check_lds_read(wave, lane, at, bytes);
-            if form == Form::Whole
-                && let Some(run) = self.lds.run(at, bytes)
-            {
-                for (word, value) in run.as_chunks::<4>().0.iter().enumerate() {
-                    wave.v[to + word][lane] = u32::from_le_bytes(*value);
-                }
-                continue;
-            }
-            for word in 0..words {
-                let value = self.lds_value(at.wrapping_add(4 * word as u32), bytes.min(4));
-                let old = wave.v[to + word][lane];
-                wave.v[to + word][lane] = shape(value, bytes.min(4), form, old);
-            }
-        }
-        let known = if matches!(form, Form::Half { .. }) {
-            wave.shadow.defined[to]
-        } else {
-            u64::MAX
-        };
-        for word in 0..words {
-            wave.define(to + word, mask, known);
-        }
-    }
-
-    fn ds_write(
-        &mut self,
-        wave: &mut Wave,
-        inst: &Inst,
-        bytes: u32,
-        high: bool,
-        mask: u64,
-    ) -> LdsTouch {
-        let (Some(from), Some(data)) = (inst.src[0].vector_index(), inst.src[1].vector_index())
-        else {
-            return LdsTouch {
-                lanes: 0,
-                address: [0; 64],
-                bytes,
-                from_memory: false,
-            };
-        };
-        let offset = inst.memory.offset as u32;
-        let address = wave.v[from].map(|address| address.wrapping_add(offset));
-        for lane in lanes(mask) {
-            for word in 0..bytes.div_ceil(4) {
-                let value = wave.v[data + word as usize][lane] >> (16 * u32::from(high));
-                self.lds_store(
-                    wave,
-                    lane,
-                    address[lane].wrapping_add(4 * word),
-                    bytes.min(4),
-                    value,
-                );
-            }
-        }
-        LdsTouch {
-            lanes: mask,
-            address,
-            bytes,
-            from_memory: false,
-        }
-    }
-
-    fn two_addresses(wave: &Wave, inst: &Inst, unit: u32) -> [Lanes; 2] {
-        let base = inst.src[0]
-            .vector_index()
-            .map_or([0; 64], |index| wave.v[index]);
-        let offsets = [inst.memory.offset as u32, u32::from(inst.memory.offset1)];
-        offsets.map(|offset| base.map(|address| address.wrapping_add(offset * unit)))
-    }
-
-    fn ds_read2(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, unit: u32, mask: u64) {
-        let Some(to) = inst.dst.vector_index() else {
-            return;
-        };
-        let words = bytes as usize / 4;
-        let both = Self::two_addresses(wave, inst, unit);
-        for (half, address) in both.iter().enumerate() {
-            self.counters.lds_read += u64::from(mask.count_ones()) * u64::from(bytes);
-            self.conflicts(mask, address, bytes);
-            for lane in lanes(mask) {
-                self.check_lds_read(wave, lane, address[lane], bytes);
-                for word in 0..words {
-                    let value = self.lds_value(address[lane].wrapping_add(4 * word as u32), 4);
-                    wave.v[to + half * words + word][lane] = value;
-                }
-            }
-        }
-        for word in 0..2 * words {
-            wave.define(to + word, mask, u64::MAX);
-        }
-    }
-
-    fn ds_write2(
-        &mut self,
-        wave: &mut Wave,
-        inst: &Inst,
-        bytes: u32,
-        unit: u32,
-        mask: u64,
-    ) -> [LdsTouch; 2] {
-        let both = Self::two_addresses(wave, inst, unit);
-        for (half, address) in both.iter().enumerate() {
-            let Some(data) = inst.src[1 + half].vector_index() else {
-                continue;
-            };
-            for lane in lanes(mask) {
-                for word in 0..bytes / 4 {
-                    let value = wave.v[data + word as usize][lane];
-                    self.lds_store(wave, lane, address[lane].wrapping_add(4 * word), 4, value);
-                }
-            }
-        }
-        both.map(|address| LdsTouch {
-            lanes: mask,
-            address,
-            bytes,
-            from_memory: false,
-        })
-    }
-
-    fn ds_exchange2(&mut self, wave: &mut Wave, inst: &Inst, bytes: u32, unit: u32, mask: u64) {
-        let both = Self::two_addresses(wave, inst, unit);
-        let wide = bytes == 8;
-        let words = bytes as usize / 4;
-        let Some(to) = inst.dst.vector_index() else {
-            return;
-        };
-        let mut old = [[0u64; 64]; 2];
-        for half in 0..2 {
-            let Some(data) = inst.src[1 + half].vector_index() else {
-                continue;
-            };
-            for lane in lanes(mask) {
-                let high = if wide { wave.v[data + 1][lane] } else { 0 };
-                let value = u64::from(wave.v[data][lane]) | u64::from(high) << 32;
-                old[half][lane] =
-                    self.lds_change(wave, lane, both[half][lane], wide, Change::Swap, value, 0);
-            }
-        }
-        for half in 0..2 {
-            for lane in lanes(mask) {
-                for word in 0..words {
-                    wave.v[to + half * words + word][lane] =
-                        (old[half][lane] >> (32 * word)) as u32;
-                }
-            }
-        }
-        for word in 0..2 * words {
-            wave.define(to + word, mask, u64::MAX);
-        }
-    }
-
-    fn ds_atomic(&mut self, wave: &mut Wave, inst: &Inst, wide: bool, change: Change, mask: u64) {
-        let (Some(from), Some(data)) = (inst.src[0].vector_index(), inst.src[1].vector_index())
-        else {
-            return;
-        };
-        let offset = inst.memory.offset as u32;
-        self.counters.atomics += u64::from(mask.count_ones());
-        let compares = matches!(change, Change::CompareSwap | Change::CompareSwapF32);
-        for lane in lanes(mask) {
-            let value = |index: usize, wave: &Wave| {
-                let high = if wide { wave.v[index + 1][lane] } else { 0 };
-                u64::from(wave.v[index][lane]) | u64::from(high) << 32
-            };
-            let first = value(data, wave);
-            let second = inst.src[2]
-                .vector_index()
-                .map_or(0, |index| value(index, wave));
-            // The first operand is what to compare with.
-            let (operand, other) = if compares {
-                (second, first)
-            } else {
-                (first, second)
-            };
-            let at = wave.v[from][lane].wrapping_add(offset);
-            let old = self.lds_change(wave, lane, at, wide, change, operand, other);
-            if let Some(to) = inst.dst.vector_index() {
-                wave.v[to][lane] = old as u32;
-                if wide {
-                    wave.v[to + 1][lane] = (old >> 32) as u32;
-                }
-            }
-        }
-        if let Some(to) = inst.dst.vector_index() {
-            for word in 0..=usize::from(wide) {
-                wave.define(to + word, mask, u64::MAX);
-            }
-        }
-    }
-
-    /// gfx950's transposing reads: in each group of 16 lanes, the elements that
-    /// lane n reads become element n of the lanes of its part of the group.
-    fn ds_transpose(&mut self, wave: &mut Wave, inst: &Inst, bits: u32, mask: u64) {
-        let (Some(to), Some(from)) = (inst.dst.vector_index(), inst.src[0].vector_index()) else {
-            return;
-        };
-        let bytes = if bits == 6 { 12 } else { 8 };
-        let words = bytes as usize / 4;
-        let offset = inst.memory.offset as u32;
-        let address = wave.v[from].map(|address| address.wrapping_add(offset));
-        self.counters.lds_read += u64::from(mask.count_ones()) * u64::from(bytes);
-        self.conflicts(mask, &address, bytes);
-        let mut read = [0u128; 64];
-        for lane in lanes(mask) {
-            self.check_lds_read(wave, lane, address[lane], bytes);
-            for word in 0..words {
-                let value = self.lds_value(address[lane].wrapping_add(4 * word as u32), 4);
-                read[lane] |= u128::from(value) << (32 * word);
-            }
-        }
-        let element =
-            |lane: usize, at: usize| read[lane] >> (bits as usize * at) & ((1 << bits) - 1);
-        let per_lane = 8 * bytes as usize / bits as usize;
-        for lane in lanes(mask) {
-            let (group, within) = (lane & !15, lane % 16);
-            // Lanes that read one row of 16 elements follow each other.
-            let readers = 16 / per_lane.min(16);
-            let mut value = 0u128;
-            for at in 0..per_lane {
-                let source = group + transposed_source(within, at, readers, per_lane);
-                let index = within % per_lane.min(16);
-                value |= element(source, index) << (bits as usize * at);
-            }
-            for word in 0..words {
-                wave.v[to + word][lane] = (value >> (32 * word)) as u32;
-            }
-        }
-        for word in 0..words {
-            wave.define(to + word, mask, u64::MAX);
-        }
-    }
-
-    fn permute(&mut self, wave: &mut Wave, inst: &Inst, mask: u64) {
-        let (Some(to), Some(from), Some(data)) = (
-            inst.dst.vector_index(),
-            inst.src[0].vector_index(),
-            inst.src[1].vector_index(),
-        ) else {
-            return;
-        };
-        let offset = inst.memory.offset as u32;
-        self.need_defined(
-            wave,
-            mask,
-            wave.defined(inst.src[0], 1),
-            "the lane permuted to",
-        );
-        let (address, value, known) = (wave.v[from], wave.v[data], wave.shadow.defined[data]);
-        let mut result = [0; 64];
-        let mut defined = u64::MAX;
-        for lane in lanes(mask) {
-            let target = (address[lane].wrapping_add(offset) / 4 % 64) as usize;
-            result[target] = value[lane];
-            let bit = 1 << target;
-            defined = if known >> lane & 1 != 0 {
-                defined | bit
-            } else {
-                defined & !bit
-            };
-        }
-        self.level.merge(&result, mask, &mut wave.v[to]);
-        wave.define(to, mask, defined);
-    }
-
-    fn backward_permute(&mut self, wave: &mut Wave, inst: &Inst, mask: u64) {
-        let (Some(to), Some(from), Some(data)) = (
-            inst.dst.vector_index(),
-            inst.src[0].vector_index(),
-            inst.src[1].vector_index(),
-        ) else {
-            return;
-        };
-        let offset = inst.memory.offset as u32;
-        self.need_defined(
-            wave,
-            mask,
-            wave.defined(inst.src[0], 1),
-            "the lane permuted from",
-        );
-        let (address, value, known) = (wave.v[from], wave.v[data], wave.shadow.defined[data]);
-        let mut result = [0; 64];
-        let mut defined = 0u64;
-        for lane in lanes(mask) {
-            let source = (address[lane].wrapping_add(offset) / 4 % 64) as usize;
-            // Lanes that do not take part give zero.
-            if mask >> source & 1 != 0 {
-                result[lane] = value[source];
-                defined |= (known >> source & 1) << lane;
-            } else {
-                defined |= 1 << lane;
-            }
-        }
-        self.level.merge(&result, mask, &mut wave.v[to]);
-        wave.define(to, mask, defined);
-    }
-}
-
-/// The lane of a group of 16 whose data holds element `at` of lane `within`.
-fn transposed_source(within: usize, at: usize, readers: usize, per_lane: usize) -> usize {
-    if per_lane >= 16 {
-        return at % 16;
-    }
-    // Rows are read by `readers` lanes each; row `at` is at lanes at * readers on.
-    at * readers + within / per_lane
-}
-
-fn swizzle(wave: &mut Wave, inst: &Inst, mask: u64) {
-    let (Some(to), Some(from)) = (inst.dst.vector_index(), inst.src[0].vector_index()) else {
-        return;
-    };
-    let offset = inst.memory.offset as usize;
-    let (value, known) = (wave.v[from], wave.shadow.defined[from]);
-    for lane in lanes(mask) {
-        let source = if offset & 0x8000 != 0 {
-            lane & !3 | offset >> (2 * (lane & 3)) & 3
-        } else {
-            let within = (lane & 31 & offset | offset >> 5 & 31) ^ (offset >> 10 & 31);
-            lane & 32 | within & 31
-        };
-        let active = mask >> source & 1 != 0;
-        wave.v[to][lane] = if active { value[source] } else { 0 };
-        let defined = !active || known >> source & 1 != 0;
-        wave.define(to, 1 << lane, if defined { u64::MAX } else { 0 });
     }
 }

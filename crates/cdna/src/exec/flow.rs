@@ -127,7 +127,7 @@ impl Machine<'_> {
         }
         let lds = &mut self.lds;
         wave.wait(vector, rest, |pending| {
-            if let Some(touch) = pending.lds.as_ref().filter(|touch| touch.from_memory) {
+            for touch in pending.lds.iter().filter(|touch| touch.from_memory) {
                 for lane in (0..64).filter(|lane| touch.lanes >> lane & 1 != 0) {
                     lds.arriving(touch.address[lane], touch.bytes, None);
                 }
@@ -149,14 +149,8 @@ impl Machine<'_> {
             self.find(wave, FindingKind::DivergentBarrier, Some(lane), what);
         }
         // LDS writes that were not waited for may come after the barrier.
-        for pending in &wave.shadow.queue {
-            let Some(touch) = pending
-                .lds
-                .as_ref()
-                .filter(|_| pending.counter == Counter::Lds)
-            else {
-                continue;
-            };
+        let pending = wave.shadow.queue.of(Counter::Lds).iter();
+        for touch in pending.flat_map(|pending| &pending.lds) {
             for lane in (0..64).filter(|lane| touch.lanes >> lane & 1 != 0) {
                 self.lds.postpone(touch.address[lane], touch.bytes, wave.id);
             }

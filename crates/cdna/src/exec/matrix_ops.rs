@@ -72,11 +72,11 @@ impl Machine<'_> {
     /// False when it cannot be executed.
     pub(super) fn matrix(&mut self, wave: &mut Wave, step: &Step, mfma: &Mfma) -> bool {
         let inst = &step.inst;
-        let results = usize::from(inst.info().sig.result(0).map_or(0, Kind::dwords));
+        let results = mfma.d_layout().registers();
         let Some(to) = inst.dst.vector_index() else {
             return false;
         };
-        let sparse = inst.info().upper.starts_with("V_SMFMAC");
+        let sparse = mfma.form().kind == matrix::Kind::Sparse;
         if self.checks.uninitialised {
             define(wave, inst, mfma, sparse, to, results);
         }
@@ -111,12 +111,11 @@ fn accumulate(
     to: usize,
     results: usize,
 ) -> Option<Result<(), MatrixError>> {
-    let width = |at: usize| usize::from(inst.source_kind(at).map_or(0, Kind::dwords));
     let (a, b) = (inst.src[0].vector_index()?, inst.src[1].vector_index()?);
     let (before, rest) = wave.v.split_at_mut(to);
     let (d, after) = rest.split_at_mut(results);
-    let a = outside(before, after, to + results, a, width(0))?;
-    let b = outside(before, after, to + results, b, width(1))?;
+    let a = outside(before, after, to + results, a, mfma.a_layout().registers())?;
+    let b = outside(before, after, to + results, b, mfma.b_layout().registers())?;
     Some(mfma.accumulate(mode, &Sources::dense(a, b), d))
 }
 
@@ -177,10 +176,9 @@ fn general(
 /// Marks the results that hold something: those of rows and columns whose
 /// elements all do.
 fn define(wave: &mut Wave, inst: &Inst, mfma: &Mfma, sparse: bool, to: usize, results: usize) {
-    let width = |at: usize| inst.source_kind(at).map_or(0, Kind::dwords);
     let mut known = [
-        wave.defined(inst.src[0], width(0)),
-        wave.defined(inst.src[1], width(1)),
+        wave.defined(inst.src[0], mfma.a_layout().registers() as u8),
+        wave.defined(inst.src[1], mfma.b_layout().registers() as u8),
     ];
     if sparse {
         known[0] &= wave.defined(inst.src[2], 1);
@@ -204,6 +202,9 @@ fn define(wave: &mut Wave, inst: &Inst, mfma: &Mfma, sparse: bool, to: usize, re
         None => u64::MAX,
     };
     if known == [u64::MAX; 2] {
+        if from == Some(to) {
+            return;
+        }
         for register in 0..results {
             wave.shadow.defined[to + register] = accumulator(register, wave);
         }

@@ -38,7 +38,7 @@ impl Machine<'_> {
         let pending = |count| Pending {
             counter: Counter::Scalar,
             fills: (first as u16, count),
-            lds: None,
+            lds: Vec::new(),
         };
         if matches!(inst.op, Op::S_MEMTIME | Op::S_MEMREALTIME) {
             // A clock that counts the wave's own instructions: the same every time.

@@ -59,6 +59,17 @@ impl Order {
 #[derive(Debug, Default)]
 pub(crate) struct Workgroup {
     waves: Vec<Wave>,
+    /// The first two barriers that waves met at although they are not the same.
+    apart: Option<Apart>,
+}
+
+/// Waves at different barriers. Hardware counts waves and lets them go on; it
+/// is a fault only where a wave then has no barrier left to meet the others at.
+#[derive(Clone, Copy, Debug)]
+struct Apart {
+    wave: u32,
+    step: usize,
+    other: usize,
 }
 
 impl Workgroup {
@@ -171,18 +182,10 @@ impl Workgroup {
                 continue;
             };
             wave.state = State::Running;
-            match at {
-                None => at = Some(step),
-                Some(other) if other != step && machine.checks.barriers => {
-                    let what = format!(
-                        "waves of the workgroup wait at different barriers, at {:#x} and here",
-                        machine.program.steps[other].pc
-                    );
-                    let after = std::mem::replace(&mut wave.at, step);
-                    machine.find(wave, FindingKind::DivergentBarrier, None, what);
-                    wave.at = after;
-                }
-                Some(_) => {}
+            let other = *at.get_or_insert(step);
+            if other != step && self.apart.is_none() {
+                let wave = wave.id;
+                self.apart = Some(Apart { wave, step, other });
             }
         }
         machine.lds.barrier();
@@ -190,20 +193,29 @@ impl Workgroup {
 
     /// Every wave should have met as many barriers as the others.
     fn finish(&mut self, machine: &mut Machine<'_>) {
+        let apart = self.apart.take();
         if !machine.checks.barriers {
             return;
         }
-        let most = self
-            .waves
-            .iter()
-            .map(|wave| wave.barriers)
-            .max()
-            .unwrap_or(0);
-        if let Some(wave) = self.waves.iter().find(|wave| wave.barriers != most) {
+        let counts = self.waves.iter().map(|wave| wave.barriers);
+        let most = counts.max().unwrap_or(0);
+        let Some(wave) = self.waves.iter().find(|wave| wave.barriers != most) else {
+            return;
+        };
+        let what = format!(
+            "the wave ends after {} barriers, another one of the workgroup after {most}",
+            wave.barriers
+        );
+        machine.find(wave, FindingKind::DivergentBarrier, None, what);
+        let Some(Apart { wave, step, other }) = apart else {
+            return;
+        };
+        if let Some(wave) = self.waves.iter_mut().find(|known| known.id == wave) {
             let what = format!(
-                "the wave ends after {} barriers, another one of the workgroup after {most}",
-                wave.barriers
+                "waves of the workgroup wait at different barriers, at {:#x} and here",
+                machine.program.steps[other].pc
             );
+            wave.at = step;
             machine.find(wave, FindingKind::DivergentBarrier, None, what);
         }
     }

@@ -3,6 +3,7 @@
 use std::array;
 
 use super::decode::{Fill, Plane, Reader, SPECIAL};
+use super::dense;
 use super::exact::{self, Columns, Factors};
 use super::f64_forms;
 use super::forms::{Accumulator, Kind};
@@ -49,6 +50,12 @@ fn with_columns<V: Vector, const N: usize, const C: usize>(v: V, job: &mut Job<'
         (Rule::Chain, _) | (_, Mode::Fast) => Fill::Values,
         (Rule::Fused(_) | Rule::Split(_), Mode::Exact) => Fill::Parts,
     };
+    let at_once = fill == Fill::Values && V::LANES == 16 && dense::fits(mfma);
+    if at_once && dense::is_bf16(mfma.a) && dense::is_bf16(mfma.b) {
+        dense::fill_bf16::<N>(job.a, &mfma.a_layout(), job.sources.a);
+        dense::fill_bf16::<N>(job.b, &mfma.b_layout(), job.sources.b);
+        return dense::run::<V, N>(v, job);
+    }
     let permutation = permutation(mfma);
     let operands = [
         (mfma.a, mfma.a_layout(), job.sources.a, &mut *job.a, None),
@@ -65,6 +72,9 @@ fn with_columns<V: Vector, const N: usize, const C: usize>(v: V, job: &mut Job<'
         if let (Kind::Scaled, Some(scales)) = (mfma.form.kind, &job.sources.scales) {
             scale(plane, fill, &layout, &scales[operand]);
         }
+    }
+    if at_once {
+        return dense::run::<V, N>(v, job);
     }
     rows::<V, N, C>(v, job, rule, fill);
 }

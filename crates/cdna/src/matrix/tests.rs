@@ -144,6 +144,60 @@ fn every_instruction_set_gives_the_same_bits() {
     }
 }
 
+/// Whole numbers whose sums are exact: both modes give the same bits, everywhere.
+#[test]
+fn modes_agree_where_nothing_is_rounded() {
+    let mut state = 1_u32;
+    let mut digit = || {
+        state = state.wrapping_mul(0x915f_77f5).wrapping_add(0x1234_5677);
+        (state >> 24) % 15
+    };
+    // -7 to 7 as bf16 and f16.
+    let half = |element: Element, digit: u32| {
+        let value = digit as f32 - 7.0;
+        match element {
+            Element::Bf16 => value.to_bits() >> 16,
+            _ => u32::from(cairn_formats::f16_from_f32(value).to_bits()),
+        }
+    };
+    let forms = Form::all().iter().filter(|form| {
+        let halves = matches!(form.a, Element::Bf16 | Element::F16);
+        halves && form.a == form.b && form.kind == Kind::Dense
+    });
+    let mut count = 0;
+    for (form, blgp) in forms.flat_map(|form| [(form, 0), (form, 3)]) {
+        let arch = if form.is_on(Arch::Gfx942) {
+            Arch::Gfx942
+        } else {
+            Arch::Gfx950
+        };
+        let modifiers = Modifiers {
+            blgp,
+            ..Modifiers::default()
+        };
+        let mfma = Mfma::new(form, arch, modifiers).unwrap();
+        let mut registers = |n: usize| -> Vec<Lanes> {
+            let mut word = |_| half(form.a, digit()) | half(form.a, digit()) << 16;
+            (0..n).map(|_| std::array::from_fn(&mut word)).collect()
+        };
+        let a = registers(mfma.a_layout().registers());
+        let b = registers(mfma.b_layout().registers());
+        let c: Vec<Lanes> = (0..mfma.d_layout().registers())
+            .map(|r| std::array::from_fn(|lane| ((64 * r + lane) as f32).to_bits()))
+            .collect();
+        let [exact, fast] = [Mode::Exact, Mode::Fast].map(|mode| {
+            let mut d = c.clone();
+            mfma.accumulate(mode, &Sources::dense(&a, &b), &mut d)
+                .unwrap();
+            d
+        });
+        assert_eq!(exact, fast, "{} {blgp}", form.mnemonic);
+        assert_ne!(exact, c, "{}", form.mnemonic);
+        count += 1;
+    }
+    assert!(count >= 20, "{count} forms");
+}
+
 #[test]
 fn work_is_counted() {
     let flops = |mnemonic, arch| {

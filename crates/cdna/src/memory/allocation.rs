@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use crate::wave::Lanes;
+
 /// Memory of the host begins at multiples of this.
 const HOST_ALIGN: u64 = 4096;
 
@@ -95,6 +97,19 @@ impl Allocation {
     #[inline]
     pub(crate) fn load(&self, offset: u64) -> u32 {
         self.word(offset).load(Relaxed)
+    }
+
+    /// Loads words of all lanes at addresses that are inside.
+    #[inline]
+    pub(crate) fn load_lanes<const W: usize>(&self, address: &[u64; 64], out: &mut [Lanes; W]) {
+        for (lane, address) in address.iter().enumerate() {
+            let first = self.skip + (address - self.base) as usize / 4;
+            if let Some(words) = self.words.get(first..first + W) {
+                for (word, out) in words.iter().zip(&mut *out) {
+                    out[lane] = word.load(Relaxed);
+                }
+            }
+        }
     }
 
     #[inline]

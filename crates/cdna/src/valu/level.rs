@@ -3,6 +3,7 @@
 use cairn_codeobj::isa::Op;
 
 use super::{Modes, Pair, compare, half, masked, single, wide};
+use crate::lds::{Now, lanes};
 use crate::wave::Lanes;
 
 /// Vector instructions of the host.
@@ -30,6 +31,16 @@ impl Level {
             }
         }
         Self::Portable
+    }
+
+    /// All that the host has.
+    #[cfg(test)]
+    pub(crate) fn all() -> Vec<Self> {
+        let mut levels = vec![Self::Portable];
+        #[cfg(target_arch = "x86_64")]
+        levels.extend([Self::Avx2, Self::Avx512]);
+        levels.retain(|level| *level <= Self::detect());
+        levels
     }
 }
 
@@ -73,6 +84,27 @@ leveled! {
     masked = masked::run(op: Op, a: &Lanes, b: &Lanes, mask: u64, out: &mut Lanes) -> Option<u64>;
     compare = compare::run(code: u8, a: Pair<'_>, b: Pair<'_>) -> u64;
     merge = merge_lanes::run(out: &Lanes, mask: u64, into: &mut Lanes) -> ();
+    span = span_of::run(address: &[u64; 64]) -> (u64, u64, u64);
+    lds_places = lanes::places(address: &Lanes, offset: u32, bytes: u32, size: u32, out: &mut Lanes) -> bool;
+    lds_load = lanes::load(words: &[u32], address: &Lanes, out: &mut [Lanes]) -> ();
+    lds_store = lanes::store(words: &mut [u32], address: &Lanes, from: &[Lanes]) -> ();
+    lds_mark_read = lanes::mark_read(writer: &[u32], readers: &mut [u32], address: &Lanes, count: usize, now: Now) -> bool;
+    lds_may_write = lanes::may_write(writer: &[u32], readers: &[u32], address: &Lanes, count: usize, now: Now) -> bool;
+    lds_mark_written = lanes::mark_written(writer: &mut [u32], address: &Lanes, count: usize, mine: u32) -> ();
+}
+
+mod span_of {
+    /// The least and the greatest address, and the bits that any has.
+    #[inline(always)]
+    pub(super) fn run(address: &[u64; 64]) -> (u64, u64, u64) {
+        let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
+        for address in address {
+            low = low.min(*address);
+            high = high.max(*address);
+            bits |= address;
+        }
+        (low, high, bits)
+    }
 }
 
 mod merge_lanes {

@@ -41,6 +41,7 @@ pub(super) fn run(op: Op, m: &Modes, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut 
     float(op, m, a, b, c, out)
         || integer(op, a, b, c, out)
         || bits(op, a, b, c, out)
+        || op == Op::V_PERM_B32 && permute(a, b, c, out)
         || packed_bytes(op, a, b, c, out)
         || convert(op, m, a, b, out)
 }
@@ -274,6 +275,28 @@ fn perm(high: u32, low: u32, selector: u32) -> u32 {
     })
 }
 
+/// `v_perm_b32`. Mostly all lanes pick the same, and whole bytes.
+#[inline(always)]
+fn permute(high: &Lanes, low: &Lanes, selector: &Lanes, out: &mut Lanes) -> bool {
+    let select = selector[0];
+    let other = selector
+        .iter()
+        .fold(0, |other, lane| other | (lane ^ select));
+    if other != 0 || select & 0xf8f8_f8f8 != 0 {
+        return each!(out, |i| perm(high[i], low[i], selector[i]));
+    }
+    out.fill(0);
+    for at in 0..4 {
+        let byte = select >> (8 * at) & 7;
+        let from = if byte < 4 { low } else { high };
+        let down = 8 * (byte & 3);
+        for lane in 0..64 {
+            out[lane] |= (from[lane] >> down & 255) << (8 * at);
+        }
+    }
+    true
+}
+
 fn byte_sum(a: u32, b: u32) -> u32 {
     let byte = |x: u32, at: u32| x >> (8 * at) & 255;
     (0..4).map(|at| byte(a, at).abs_diff(byte(b, at))).sum()
@@ -283,7 +306,6 @@ fn packed_bytes(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> boo
     let signed = |x: u32, at: u32| i32::from((x >> (8 * at)) as i8);
     let half = |x: u32, at: u32| x >> (16 * at) & 0xffff;
     match op {
-        Op::V_PERM_B32 => each!(out, |i| perm(a[i], b[i], c[i])),
         Op::V_SAD_U8 => each!(out, |i| byte_sum(a[i], b[i]).wrapping_add(c[i])),
         Op::V_SAD_HI_U8 => each!(out, |i| (byte_sum(a[i], b[i]) << 16).wrapping_add(c[i])),
         Op::V_SAD_U16 => each!(out, |i| {

@@ -34,6 +34,7 @@ const FAULTS: &[(&str, FindingKind, u32)] = &[
     ("missing_wait_1", FindingKind::MissingWait, 1),
     ("missing_wait_2", FindingKind::MissingWait, 1),
     ("missing_wait_3", FindingKind::MissingWait, 1),
+    ("missing_wait_4", FindingKind::LdsRace, 1),
     ("off_by_one_1", FindingKind::OutOfBounds, 1),
     ("off_by_one_2", FindingKind::OutOfBounds, 1),
     ("off_by_one_3", FindingKind::LdsOutOfBounds, 1),
@@ -46,6 +47,7 @@ const FAULTS: &[(&str, FindingKind, u32)] = &[
     ("divergent_barrier_1", FindingKind::DivergentBarrier, 1),
     ("divergent_barrier_2", FindingKind::DivergentBarrier, 1),
     ("divergent_barrier_3", FindingKind::DivergentBarrier, 1),
+    ("divergent_barrier_4", FindingKind::DivergentBarrier, 1),
     (
         "uninitialised_memory_1",
         FindingKind::UninitialisedMemory,

@@ -93,6 +93,22 @@ TWINS(256, missing_wait_3, {
     out[lane_of_workgroup()] = a + c;
 })
 
+// One write of two values, of which nothing has to be done at a count of one.
+TWINS(256, missing_wait_4, {
+    SHARED f32 tile[512];
+    u32 at = lane_of_workgroup();
+    u32 address = (u32)(SHARED_SPACE f32*)&tile[at];
+    f32 value = in[at];
+    if (FAULTY) {
+        asm volatile("ds_write2st64_b32 %0, %1, %1 offset1:4\n s_waitcnt lgkmcnt(1)\n s_barrier"
+                     : : "v"(address), "v"(value) : "memory");
+    } else {
+        asm volatile("ds_write2st64_b32 %0, %1, %1 offset1:4\n s_waitcnt lgkmcnt(0)\n s_barrier"
+                     : : "v"(address), "v"(value) : "memory");
+    }
+    out[at] = tile[255 - at];
+})
+
 TWINS(256, off_by_one_1, {
     u32 at = lane_of_workgroup();
     out[at + (FAULTY ? 1 : 0)] = in[at];
@@ -189,6 +205,18 @@ TWINS(256, divergent_barrier_3, {
     if (FAULTY && at % 2 == 1) return;
     barrier();
     out[at] = tile[at];
+})
+
+// Half of the waves are a barrier behind the others, and never catch up.
+TWINS(256, divergent_barrier_4, {
+    SHARED f32 tile[256];
+    u32 at = lane_of_workgroup();
+    bool behind = wave_of_workgroup() >= 2;
+    if (behind) __builtin_amdgcn_s_barrier();
+    tile[at] = in[at];
+    barrier();
+    out[at] = tile[at];
+    if (!FAULTY && !behind) __builtin_amdgcn_s_barrier();
 })
 
 TWINS(256, uninitialised_memory_1, {
