@@ -14,7 +14,6 @@ mod foreign;
 mod fuzz;
 mod idioms;
 mod kernels;
-mod library;
 mod matrix;
 mod oracle;
 mod support;
