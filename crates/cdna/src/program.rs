@@ -94,8 +94,12 @@ impl Program {
             segment: segment.address,
             order_matters: false,
         };
-        program.decode(bytes, kernel.entry);
-        program.entry = program.step_at(kernel.entry).ok_or_else(no_code)?;
+        // With preloaded arguments the code begins 256 bytes further; what is
+        // before it loads them for hardware that does not, and need not lead there.
+        let preloads = kernel.descriptor.preload_dwords > 0;
+        let entry = kernel.entry.wrapping_add(if preloads { 256 } else { 0 });
+        program.decode(bytes, entry);
+        program.entry = program.step_at(entry).ok_or_else(no_code)?;
         let reached = program.steps.iter().any(|step| calls(step.inst.op));
         if reached {
             for symbol in object.symbols.iter().filter(|symbol| symbol.defined) {

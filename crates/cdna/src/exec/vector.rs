@@ -146,7 +146,20 @@ const fn clamps(op: Op) -> bool {
             | Op::V_SUBREV_U16
             | Op::V_ADD_I16
             | Op::V_SUB_I16
-    )
+    ) || dot_of(op).is_some()
+}
+
+/// Bits of an element of an integer dot product, and whether it has a sign.
+const fn dot_of(op: Op) -> Option<(u32, bool)> {
+    Some(match op {
+        Op::V_DOT2_I32_I16 => (16, true),
+        Op::V_DOT2_U32_U16 => (16, false),
+        Op::V_DOT4_I32_I8 => (8, true),
+        Op::V_DOT4_U32_U8 => (8, false),
+        Op::V_DOT8_I32_I4 => (4, true),
+        Op::V_DOT8_U32_U4 => (4, false),
+        _ => return None,
+    })
 }
 
 fn for_lanes(lanes: &mut Lanes, f: impl Fn(u32) -> u32) {
@@ -525,9 +538,13 @@ impl Machine<'_> {
                 }
             }
             _ if mods.clamp => {
+                let dot = dot_of(plan.op);
                 for lane in 0..64 {
-                    out[0][lane] =
-                        saturate(plan.op, src[0][0][lane], src[1][0][lane], out[0][lane]);
+                    let (a, b) = (src[0][0][lane], src[1][0][lane]);
+                    out[0][lane] = match dot {
+                        Some((bits, signed)) => saturated_dot(a, b, src[2][0][lane], bits, signed),
+                        None => saturate(plan.op, a, b, out[0][lane]),
+                    };
                 }
             }
             _ => {}
@@ -729,6 +746,31 @@ fn saturate(op: Op, a: u32, b: u32, wrapped: u32) -> u32 {
         Op::V_ADD_I16 => u32::from(h.saturating_add(g) as u16),
         Op::V_SUB_I16 => u32::from(h.saturating_sub(g) as u16),
         _ => wrapped,
+    }
+}
+
+/// An integer dot product that stops at the ends of its range.
+fn saturated_dot(a: u32, b: u32, c: u32, bits: u32, signed: bool) -> u32 {
+    let element = |x: u32, at: u32| {
+        let top = x << (32 - bits - bits * at);
+        if signed {
+            i64::from(top as i32 >> (32 - bits))
+        } else {
+            i64::from(top >> (32 - bits))
+        }
+    };
+    let start = if signed {
+        i64::from(c as i32)
+    } else {
+        i64::from(c)
+    };
+    let dot: i64 = (0..32 / bits)
+        .map(|at| element(a, at) * element(b, at))
+        .sum();
+    if signed {
+        (start + dot).clamp(i32::MIN.into(), i32::MAX.into()) as u32
+    } else {
+        (start + dot).min(u32::MAX.into()) as u32
     }
 }
 

@@ -199,11 +199,7 @@ impl Launch<'_> {
             | u32::from(rsrc1.ieee_mode()) << 9
             | u32::from(rsrc1.fp16_overflow()) << 23;
         self.start_lanes(wave);
-        let preloads = descriptor.preload_dwords > 0;
-        // With preloaded arguments the code begins 256 bytes further; what is
-        // before it loads them for hardware that does not.
-        let entry = self.program.kernel.entry + if preloads { 256 } else { 0 };
-        wave.at = self.program.step_at(entry).unwrap_or(self.program.entry);
+        wave.at = self.program.entry;
     }
 
     fn start_lanes(&self, wave: &mut Wave) {

@@ -8,6 +8,7 @@
 )]
 
 mod accuracy;
+mod corpus;
 mod decode;
 mod faults;
 mod foreign;
