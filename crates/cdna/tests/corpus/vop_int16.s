@@ -65,3 +65,21 @@ v_add_u16_e64 v40, v6, v7 clamp
 out 40
 v_sub_u16_e64 v40, v6, v7 clamp
 out 40
+v_mov_b32_e32 v40, v8
+v_min3_i16 v40, v6, v7, v20
+out 40
+v_mov_b32_e32 v40, v8
+v_max3_i16 v40, v6, v7, v20 op_sel:[0,1,0,1]
+out 40
+v_mov_b32_e32 v40, v8
+v_med3_i16 v40, v6, v7, v20 op_sel:[1,0,0,0]
+out 40
+v_mov_b32_e32 v40, v8
+v_min3_u16 v40, v6, v7, v20 op_sel:[1,1,0,1]
+out 40
+v_mov_b32_e32 v40, v8
+v_max3_u16 v40, v6, v7, v20
+out 40
+v_mov_b32_e32 v40, v8
+v_med3_u16 v40, v6, v7, v20
+out 40

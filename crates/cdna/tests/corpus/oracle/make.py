@@ -83,6 +83,7 @@ KINDS = {
     "byte": lambda rng: rng.getrandbits(8), "bits": lambda rng: rng.getrandbits(32),
     "finite8": lambda rng: sum((rng.getrandbits(1) << 7 | rng.randint(0, 0x77)) << 8 * at for at in range(4)),
     "unit": lambda rng: f32(rng, (118, 129)), "scale": lambda rng: rng.randint(120, 134) << 23,
+    "near_scale": lambda rng: rng.randint(127, 129) << 23,
     "scales": lambda rng: sum(rng.randint(122, 132) << 8 * at for at in range(4)),
     "quarter": lambda rng: f32(rng, (122, 128)), "quarter16": lambda rng: sum(
         (rng.getrandbits(1) << 15 | rng.randint(11, 16) << 10 | rng.getrandbits(10)) << 16 * at for at in range(2)),
