@@ -145,7 +145,7 @@ impl Program {
         }
     }
 
-    fn step(&self, inst: Inst, pc: u64) -> Step {
+    pub(crate) fn step(&self, inst: Inst, pc: u64) -> Step {
         let uses = inst.uses();
         let mut route = Route::of(&inst, self.arch);
         if let Some(what) = self.outside(&uses) {

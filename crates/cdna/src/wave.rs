@@ -38,6 +38,8 @@ pub(crate) struct Pending {
     pub(crate) fills: (u16, u8),
     /// LDS bytes it writes: lanes, their addresses and how many bytes each.
     pub(crate) lds: Option<Box<LdsTouch>>,
+    /// The first half of an operation that is counted once, with its second.
+    pub(crate) half: bool,
 }
 
 /// LDS that an operation writes.
@@ -192,7 +194,7 @@ impl Wave {
     }
 
     fn waiting(&self, counter: Counter) -> usize {
-        let same = |pending: &&Pending| pending.counter == counter;
+        let same = |pending: &&Pending| pending.counter == counter && !pending.half;
         self.shadow.queue.iter().filter(same).count()
     }
 
@@ -235,7 +237,26 @@ mod tests {
             counter,
             fills: (first, 1),
             lds: None,
+            half: false,
         }
+    }
+
+    #[test]
+    fn an_operation_in_two_halves_is_counted_once() {
+        let mut wave = Wave::new();
+        wave.reset(0, 1, 8, 0);
+        wave.issue(load(Counter::Lds, 0));
+        wave.issue(Pending {
+            half: true,
+            ..load(Counter::Lds, 1)
+        });
+        wave.issue(load(Counter::Lds, 2));
+        wave.wait(63, 2, |_| {});
+        assert_eq!(wave.shadow.vector_pending[..3], [1, 1, 1]);
+        wave.wait(63, 1, |_| {});
+        assert_eq!(wave.shadow.vector_pending[..3], [0, 1, 1]);
+        wave.wait(63, 0, |_| {});
+        assert!(wave.shadow.queue.is_empty());
     }
 
     #[test]

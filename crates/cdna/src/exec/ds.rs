@@ -45,6 +45,14 @@ enum Action {
     Swizzle,
     Permute,
     BackwardPermute,
+    /// A word for each lane, from where M0 says on.
+    ByLane {
+        writes: bool,
+    },
+    /// The lanes that run are added to a word, or taken from it.
+    Count {
+        change: Change,
+    },
     Nothing,
 }
 
@@ -117,6 +125,14 @@ fn action(op: Op) -> Option<Action> {
         Op::DS_SWIZZLE_B32 => Some(Action::Swizzle),
         Op::DS_PERMUTE_B32 => Some(Action::Permute),
         Op::DS_BPERMUTE_B32 => Some(Action::BackwardPermute),
+        Op::DS_READ_ADDTID_B32 => Some(Action::ByLane { writes: false }),
+        Op::DS_WRITE_ADDTID_B32 => Some(Action::ByLane { writes: true }),
+        Op::DS_APPEND => Some(Action::Count {
+            change: Change::Add,
+        }),
+        Op::DS_CONSUME => Some(Action::Count {
+            change: Change::Sub,
+        }),
         _ => lds_atomic(op).map(|(wide, change)| Action::Atomic { wide, change }),
     }
 }
@@ -169,8 +185,8 @@ impl Machine<'_> {
                         counter: Counter::Lds,
                         fills: (0, 0),
                         lds: Some(Box::new(first)),
+                        half: true,
                     };
-                    // One operation, of which this is half.
                     wave.shadow.queue.push_back(pending);
                 }
             }
@@ -180,6 +196,8 @@ impl Machine<'_> {
             Action::Swizzle => swizzle(wave, inst, mask),
             Action::Permute => self.permute(wave, inst, mask),
             Action::BackwardPermute => self.backward_permute(wave, inst, mask),
+            Action::ByLane { writes } => touch = self.ds_by_lane(wave, inst, writes, mask),
+            Action::Count { change } => self.ds_count(wave, inst, change, mask),
         }
         if let Some(touch) = &touch {
             self.note_conflicts(touch);
@@ -192,6 +210,7 @@ impl Machine<'_> {
             counter: Counter::Lds,
             fills,
             lds: touch.map(Box::new),
+            half: false,
         };
         self.issue(wave, pending);
     }
@@ -504,7 +523,10 @@ impl Machine<'_> {
         };
         let offset = inst.memory.offset as u32;
         self.counters.atomics += u64::from(mask.count_ones());
-        let compares = matches!(change, Change::CompareSwap | Change::CompareSwapF32);
+        let compares = matches!(
+            change,
+            Change::CompareSwap | Change::CompareSwapF32 | Change::CompareSwapF64
+        );
         for lane in lanes(mask) {
             let value = |index: usize, wave: &Wave| {
                 let high = if wide { wave.v[index + 1][lane] } else { 0 };

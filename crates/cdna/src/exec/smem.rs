@@ -39,6 +39,7 @@ impl Machine<'_> {
             counter: Counter::Scalar,
             fills: (first as u16, count),
             lds: None,
+            half: false,
         };
         if matches!(inst.op, Op::S_MEMTIME | Op::S_MEMREALTIME) {
             // A clock that counts the wave's own instructions: the same every time.

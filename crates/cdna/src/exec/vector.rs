@@ -63,6 +63,7 @@ fn half_of(op: Op) -> Option<(Op, Packed)> {
         Op::V_PK_MUL_F16 => (Op::V_MUL_F16, Halves),
         Op::V_PK_MIN_F16 => (Op::V_MIN_F16, Halves),
         Op::V_PK_MAX_F16 => (Op::V_MAX_F16, Halves),
+        Op::V_PK_MINIMUM3_F16 | Op::V_PK_MAXIMUM3_F16 => (op, Halves),
         Op::V_PK_FMA_F32 => (Op::V_FMA_F32, Registers),
         Op::V_PK_MUL_F32 => (Op::V_MUL_F32, Registers),
         Op::V_PK_ADD_F32 => (Op::V_ADD_F32, Registers),

@@ -64,6 +64,7 @@ impl Machine<'_> {
             counter: Counter::Vector,
             fills,
             lds: None,
+            half: false,
         };
         let Some(access) = vector_access(inst.op) else {
             // Write-back and invalidation: nothing is cached here.
@@ -785,6 +786,7 @@ impl Machine<'_> {
                 counter: Counter::Vector,
                 fills: (0, 0),
                 lds: Some(Box::new(touch)),
+                half: false,
             },
         );
     }

@@ -113,3 +113,21 @@ ds_read_b128 v[40:43], v50
 ds_read_b128 v[44:47], v50 offset:1024
 s_waitcnt lgkmcnt(0)
 out 40,41,42,43,44,45,46,47
+// Addresses from M0.
+s_mov_b32 m0, 0x80
+ds_write_addtid_b32 v6 offset:128
+s_waitcnt lgkmcnt(0)
+ds_read_b32 v40, v0 offset:256
+ds_read_addtid_b32 v41 offset:64
+s_waitcnt lgkmcnt(0)
+out 40,41
+v_mov_b32_e32 v42, v7
+s_mov_b64 exec, s[18:19]
+ds_append v40 offset:8
+ds_append v41 offset:8
+ds_consume v42 offset:8
+s_waitcnt lgkmcnt(0)
+s_mov_b64 exec, -1
+ds_read_b32 v43, v0 offset:136
+s_waitcnt lgkmcnt(0)
+out 40,41,42,43

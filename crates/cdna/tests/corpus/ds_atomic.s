@@ -291,3 +291,12 @@ s_waitcnt lgkmcnt(0)
 ds_read_b32 v40, v44
 s_waitcnt lgkmcnt(0)
 out 40
+ds_write_b64 v51, v[10:11] offset:1536
+s_waitcnt lgkmcnt(0)
+v_cndmask_b32_e64 v44, v12, v10, s[18:19]
+v_mov_b32_e32 v45, v11
+ds_cmpst_rtn_f64 v[40:41], v51, v[44:45], v[12:13] offset:1536
+s_waitcnt lgkmcnt(0)
+ds_read_b64 v[42:43], v51 offset:1536
+s_waitcnt lgkmcnt(0)
+out 40,41,42,43

@@ -126,3 +126,19 @@ v_min_f32_e32 v40, v41, v3
 out 40
 v_max_f32_e32 v40, v3, v41
 out 40
+v_cubeid_f32 v40, v3, v4, v5
+out 40
+v_cubeid_f32 v40, v5, -v3, v4
+out 40
+v_cubesc_f32 v40, v3, v4, v5
+out 40
+v_cubesc_f32 v40, v5, -v3, v4
+out 40
+v_cubetc_f32 v40, v3, v4, v5
+out 40
+v_cubetc_f32 v40, v5, -v3, v4
+out 40
+v_cubema_f32 v40, v3, v4, v5
+out 40
+v_cubema_f32 v40, v5, -v3, v4
+out 40

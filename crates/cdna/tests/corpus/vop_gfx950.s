@@ -67,3 +67,24 @@ out 40
 v_mov_b32_e32 v40, v8
 v_ashr_pk_u8_i32 v40, v6, v7, 23 op_sel:[0,0,0,1]
 out 40
+v_pk_minimum3_f16 v40, v18, v19, v16
+out 40
+v_pk_minimum3_f16 v40, v16, v17, v18 op_sel:[1,0,1] op_sel_hi:[0,1,0] neg_lo:[1,0,0] neg_hi:[0,1,0]
+out 40
+v_minimum3_f32 v40, v3, v4, v1
+out 40
+v_pk_maximum3_f16 v40, v18, v19, v16
+out 40
+v_pk_maximum3_f16 v40, v16, v17, v18 op_sel:[1,0,1] op_sel_hi:[0,1,0] neg_lo:[1,0,0] neg_hi:[0,1,0]
+out 40
+v_maximum3_f32 v40, v3, v4, v1
+out 40
+// A NaN wins.
+v_mov_b32_e32 v41, 0x3c007e01
+v_pk_minimum3_f16 v40, v18, v41, v16
+out 40
+v_pk_maximum3_f16 v40, v18, v19, v41
+out 40
+v_mov_b32_e32 v41, 0x7fc00123
+v_minimum3_f32 v40, v3, v4, v41
+out 40

@@ -430,3 +430,19 @@ v_sub_i32 v40, v6, v7
 out 40
 v_sub_i32 v40, v6, v7 clamp
 out 40
+v_lerp_u8 v40, v6, v20, v8
+out 40
+v_lerp_u8 v40, v21, v22, v7
+out 40
+v_msad_u8 v40, v6, v20, v8
+out 40
+v_msad_u8 v40, v21, v22, v7
+out 40
+v_qsad_pk_u16_u8 v[40:41], v[20:21], v22, v[24:25]
+out 40,41
+v_qsad_pk_u16_u8 v[40:41], v[24:25], v20, v[26:27]
+out 40,41
+v_mqsad_pk_u16_u8 v[40:41], v[20:21], v22, v[24:25]
+out 40,41
+v_mqsad_pk_u16_u8 v[40:41], v[24:25], v20, v[26:27]
+out 40,41

@@ -76,6 +76,7 @@ class Machine:
         self.lds = bytearray(lds_bytes)
         self.private = [bytearray(256) for _ in LANES]
         self.stored = []
+        self.indexed = False
         self.tables, self.lazy, self.clamped = {}, [], {}
 
     # Registers.
@@ -193,6 +194,8 @@ class Machine:
         if name.startswith(("s_waitcnt", "s_nop", "s_barrier")):
             return
         plain = re.sub(r"_(e32|e64|sdwa|dpp)$", "", name)
+        if self.indexed and plain.startswith("v_"):
+            operands = self.moved_registers(operands)
         entry = self.tables.get(plain) or next(filter(None, (table.get(plain) for table in self.lazy)), None)
         if mods.get("clamp") and plain in self.clamped:
             entry = (entry[0], entry[1], self.clamped[plain])
@@ -204,6 +207,16 @@ class Machine:
             # Three sources of 16 bits came with op_sel and keep the other half.
             mods["keeps"] = entry[0] in ("f16", "b16") and len(entry[1].split()) == 3
             self.vector(entry, name, operands, mods)
+
+    def moved_registers(self, operands):
+        """Operands with the index of M0 added where M0 says so."""
+        index, which, moved = self.s[124] & 255, self.s[124] >> 12 & 15, []
+        for at, text in enumerate(operands):
+            bit = 3 if at == 0 else at - 1
+            if text.startswith("v") and which >> bit & 1:
+                text = re.sub(r"\d+", lambda number: str(int(number[0]) + index), text)
+            moved.append(text)
+        return moved
 
     def vector(self, row, name, operands, mods):
         """An instruction that does the same in every lane."""

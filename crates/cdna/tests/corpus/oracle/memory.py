@@ -452,4 +452,17 @@ def _addtid(reads):
     return run
 
 
+def _count(sign):
+    def run(machine, name, operands, mods):
+        lds = Space(machine.lds, 0)
+        at = mods.get("offset", 0) + (machine.s[124] & 0xFFFF)
+        old = lds.load(at, 4)
+        lds.store(at, 4, old + sign * len(machine.active()))
+        for lane in machine.active():
+            machine.set_lane(operands[0], lane, old, 1)
+
+    return run
+
+
+T["ds_append"], T["ds_consume"] = _count(1), _count(-1)
 T["ds_read_addtid_b32"], T["ds_write_addtid_b32"] = _addtid(True), _addtid(False)

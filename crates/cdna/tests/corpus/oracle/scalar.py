@@ -271,3 +271,49 @@ def _load(words):
 for _words, _suffix in ((1, ""), (2, "x2"), (4, "x4"), (8, "x8"), (16, "x16")):
     T[f"s_load_dword{_suffix}"] = _load(_words)
     T[f"s_buffer_load_dword{_suffix}"] = _load(_words)
+
+
+# Registers whose number is computed.
+
+def _movrel(reads, width):
+    def run(machine, name, operands, mods):
+        at = 0 if not reads else 1
+        _, first, _ = machine.registers(operands[at])
+        first += machine.s[124]
+        moved = f"s{first}" if width == 32 else f"s[{first}:{first + 1}]"
+        if reads:
+            machine.set_scalar(operands[0], machine.scalar(moved, width), width)
+        else:
+            machine.set_scalar(moved, machine.scalar(operands[1], width), width)
+
+    return run
+
+
+for _width in (32, 64):
+    T[f"s_movrels_b{_width}"] = _movrel(True, _width)
+    T[f"s_movreld_b{_width}"] = _movrel(False, _width)
+
+
+def _which(text):
+    names = text.removeprefix("gpr_idx(").rstrip(")").split(",")
+    return sum({"SRC0": 1, "SRC1": 2, "SRC2": 4, "DST": 8}[name.strip()] for name in names if name.strip())
+
+
+def _choose(machine, which):
+    machine.s[124] = machine.s[124] & ~0xF000 | which << 12
+
+
+def _index(machine, name, operands, mods):
+    machine.s[124] = machine.s[124] & ~255 | machine.scalar(operands[0]) & 255
+    if name == "s_set_gpr_idx_on":
+        machine.indexed = True
+        _choose(machine, _which(operands[1]))
+
+
+def _index_off(machine, name, operands, mods):
+    machine.indexed = False
+
+
+T["s_set_gpr_idx_on"] = T["s_set_gpr_idx_idx"] = _index
+T["s_set_gpr_idx_off"] = _index_off
+T["s_set_gpr_idx_mode"] = lambda machine, name, operands, mods: _choose(machine, _which(operands[0]))

@@ -148,6 +148,30 @@ def median(fmt):
     return run
 
 
+def extremes(fmt, largest):
+    """The least or largest of three; a NaN wins, and -0 is below 0."""
+
+    def run(*values):
+        nan = fmt.nan_of(*values)
+        if nan is not None:
+            return nan
+        order = [(fmt.key(x), -1 if fmt.negative(x) else 0) for x in values]
+        return values[order.index(max(order) if largest else min(order))]
+
+    return run
+
+
+def cube(choose):
+    """`choose` of the axis that is longest and of the coordinates."""
+
+    def run(x, y, z):
+        size = [abs(F32.value(at)) for at in (x, y, z)]
+        axis = 2 if size[2] >= size[0] and size[2] >= size[1] else 1 if size[1] >= size[0] else 0
+        return choose(axis, F32.value((x, y, z)[axis]) < 0, x, y, z)
+
+    return run
+
+
 I, U, F, D, H = "b32", "b32", "f32", "f64", "f16"
 T = {
     # Integers.
@@ -275,6 +299,14 @@ T = {
     "v_ldexp_f32": (F, "f32 b32", ldexp(F32)),
     "v_frexp_mant_f32": (F, F, lambda a: frexp(F32)(a)[0]),
     "v_frexp_exp_i32_f32": (I, F, lambda a: frexp(F32)(a)[1]),
+    "v_minimum3_f32": (F, "f32 f32 f32", extremes(F32, False)),
+    "v_maximum3_f32": (F, "f32 f32 f32", extremes(F32, True)),
+    "v_cubeid_f32": (F, "f32 f32 f32", cube(lambda axis, below, x, y, z: F32.bits(Fraction(2 * axis + below)))),
+    "v_cubesc_f32": (F, "f32 f32 f32", cube(lambda axis, below, x, y, z: (
+        (z if below else F32.neg(z)), x, (F32.neg(x) if below else x))[axis])),
+    "v_cubetc_f32": (F, "f32 f32 f32", cube(lambda axis, below, x, y, z: (
+        F32.neg(y), (F32.neg(z) if below else z), F32.neg(y))[axis])),
+    "v_cubema_f32": (F, "f32 f32 f32", cube(lambda axis, below, x, y, z: F32.mul((x, y, z)[axis], 0x40000000))),
     # f64.
     "v_add_f64": (D, "f64 f64", F64.add),
     "v_mul_f64": (D, "f64 f64", F64.mul),
@@ -511,6 +543,7 @@ for _name, _kind, _count, _function in (
     ("v_pk_sub_u16", "b16", 2, lambda a, b: a - b), ("v_pk_max_u16", "b16", 2, max),
     ("v_pk_min_u16", "b16", 2, min), ("v_pk_fma_f16", "f16", 3, fma(F16)), ("v_pk_add_f16", "f16", 2, F16.add),
     ("v_pk_mul_f16", "f16", 2, F16.mul), ("v_pk_min_f16", "f16", 2, F16.least),
+    ("v_pk_minimum3_f16", "f16", 3, extremes(F16, False)), ("v_pk_maximum3_f16", "f16", 3, extremes(F16, True)),
     ("v_pk_max_f16", "f16", 2, lambda a, b: F16.least(a, b, True)),
 ):
     T[_name] = packed(_kind, _count, _function)
