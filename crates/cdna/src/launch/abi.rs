@@ -9,6 +9,11 @@ use crate::wave::{Wave, first_lanes};
 /// Most workgroups of a launch that are simulated.
 const MAX_WORKGROUPS: u64 = 1 << 32;
 
+/// Most scratch of a lane: what the scratch size field of a wave can say.
+const MAX_SCRATCH: u64 = 8191 * 1024 / 64;
+/// Most bytes of arguments.
+const MAX_ARGUMENTS: u64 = 1 << 20;
+
 impl Launch<'_> {
     pub(super) fn check(&self) -> Result<(), LaunchError> {
         let kernel = &self.program.kernel;
@@ -51,6 +56,19 @@ impl Launch<'_> {
         if asked > u64::from(limit) {
             let arch = self.program.arch.name();
             return Err(LaunchError::Lds { asked, arch, limit });
+        }
+        let arguments = kernel
+            .metadata
+            .kernarg_bytes
+            .max(kernel.descriptor.kernarg_bytes);
+        let private = kernel.descriptor.private_segment_bytes;
+        for (what, asked, limit) in [
+            ("scratch a lane", u64::from(private), MAX_SCRATCH),
+            ("arguments", u64::from(arguments), MAX_ARGUMENTS),
+        ] {
+            if asked > limit {
+                return Err(LaunchError::Needs { what, asked, limit });
+            }
         }
         let expected = self.explicit_bytes();
         if self.arguments.len() != expected {

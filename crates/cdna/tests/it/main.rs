@@ -9,6 +9,7 @@
 
 mod accuracy;
 mod corpus;
+mod damaged;
 mod decode;
 mod faults;
 mod foreign;
