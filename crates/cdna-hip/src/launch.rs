@@ -81,6 +81,9 @@ impl KernelLaunch {
         let kernel = &self.program.kernel.name;
         let (code, hint) = match error {
             LaunchError::Size { .. } => (Code::INVALID_CONFIGURATION, "launch it with other sizes"),
+            LaunchError::Needs { .. } => {
+                (Code::LAUNCH_OUT_OF_RESOURCES, "build the code object anew")
+            }
             LaunchError::Lds { .. } => (Code::INVALID_VALUE, "ask for less dynamic shared memory"),
             LaunchError::Arguments { .. } => (
                 Code::INVALID_VALUE,

@@ -156,6 +156,7 @@ fn launch_failed(error: &LaunchError, kernel: &str) -> Failed {
         } => "give another --workgroup; `cargo xtask kernels inspect` shows a kernel's limits",
         LaunchError::Size { .. } => "give another --grid",
         LaunchError::Lds { .. } => "give a smaller --lds",
+        LaunchError::Needs { .. } => "build the kernel anew",
         LaunchError::Arguments { .. } => "give the arguments that the kernel takes",
         LaunchError::Memory(_) => "give smaller arguments",
     };

@@ -3,6 +3,7 @@
 mod cross;
 mod ds;
 mod flow;
+mod indexed;
 mod matrix_ops;
 mod memory_access;
 mod operands;
@@ -53,6 +54,7 @@ impl Route {
         let supported = match inst.format {
             Format::Sop1 | Format::Sop2 | Format::Sopc => {
                 flow::jumps(inst.op)
+                    || indexed::is_supported(inst.op)
                     || scalar::exec_logic(inst.op, 0, 0).is_some()
                     || operands::writes_bits(inst.op)
                     || scalar::run(inst.op, 0, 0, false).is_some()
@@ -214,6 +216,13 @@ impl<'a> Machine<'a> {
                 let what = "the wave leaves the code of the kernel".to_owned();
                 self.find(wave, FindingKind::Unsupported, None, what);
                 return Stop::Fatal;
+            };
+            let moved;
+            let step = if indexed::is_on(wave) {
+                moved = self.indexed(wave, step);
+                &moved
+            } else {
+                step
             };
             wave.executed += 1;
             self.current = wave.at;

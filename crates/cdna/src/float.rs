@@ -344,7 +344,7 @@ pub(crate) fn unary16(x: u32, round: Round, f: impl Fn(f64) -> f64) -> u32 {
     nan_rule16(round_to_f16(f(f64::from(from_f16(x))), round), [x, 0, 0])
 }
 
-const fn key16(x: u32) -> i32 {
+pub(crate) const fn key16(x: u32) -> i32 {
     let x = x as i16 as i32;
     x ^ ((x >> 31) as u32 >> 17) as i32
 }

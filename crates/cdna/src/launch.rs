@@ -96,6 +96,16 @@ pub enum LaunchError {
         /// What it has.
         limit: u32,
     },
+    /// More memory for each lane, or for arguments, than a device gives.
+    #[error("{asked} bytes of {what}, and {limit} are the most; is the code object damaged?")]
+    Needs {
+        /// What it is for.
+        what: &'static str,
+        /// What the kernel declares.
+        asked: u64,
+        /// The most.
+        limit: u64,
+    },
     /// Arguments of another size.
     #[error("{given} bytes of arguments, and the kernel takes {expected}")]
     Arguments {

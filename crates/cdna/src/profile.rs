@@ -52,9 +52,14 @@ impl Listing {
         rows.sort_by_key(|row| row.pc);
         Self {
             kernel: program.kernel.name.clone(),
-            summary: summary(&rows, counters, estimate),
+            summary: summary(launch, &rows, counters, estimate),
             rows,
         }
+    }
+
+    /// Part of a whole: shown further in, below what it is part of.
+    fn is_part(name: &str) -> bool {
+        name.starts_with(' ')
     }
 
     /// As text.
@@ -108,23 +113,32 @@ impl Listing {
     #[must_use]
     pub fn html(&self) -> String {
         let mut out = format!(
-            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>{0}</title><style>\
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
+             <meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title><style>\
              body{{font:14px/1.4 system-ui,sans-serif;margin:2rem;max-width:70rem}}\
              table{{border-collapse:collapse}}td,th{{padding:.1rem .6rem;text-align:right;white-space:nowrap}}\
-             td.i,td.s{{text-align:left;font-family:ui-monospace,monospace}}td.s{{color:#777}}\
+             .l{{text-align:left}}.i{{text-align:left;font-family:ui-monospace,monospace}}\
+             .s{{color:#777}}.part{{padding-left:2rem;font-weight:normal}}.never{{color:#999}}\
+             thead th{{position:sticky;top:0;background:#fff;border-bottom:1px solid #999}}\
              .bar{{background:linear-gradient(90deg,#e4572e55 var(--p),transparent var(--p))}}\
              </style><h1>{0}</h1><table>",
             escape(&self.kernel)
         );
         for (name, value) in &self.summary {
+            let class = if Self::is_part(name) { "l part" } else { "l" };
             let _ = write!(
                 out,
-                "<tr><th>{}</th><td class=i>{}</td></tr>",
-                escape(name),
+                "<tr><th class=\"{class}\">{}</th><td>{}</td></tr>",
+                escape(name.trim_start()),
                 escape(value)
             );
         }
-        out.push_str("</table><h2>Instructions</h2><table><tr><th>count<th>%<th>class<th>conflicts<th>address<th>instruction<th>source</tr>");
+        out.push_str(
+            "</table><h2>Instructions</h2><table><thead><tr><th>count\
+             <th title=\"of all instructions that ran\">% of all<th class=l>class\
+             <th title=\"LDS passes that bank conflicts added\">conflicts<th>address\
+             <th class=l>instruction<th class=l>source</tr></thead>",
+        );
         let most = self
             .rows
             .iter()
@@ -139,8 +153,9 @@ impl Listing {
             };
             let _ = write!(
                 out,
-                "<tr><td>{}<td class=bar style=\"--p:{:.0}%\">{:.1}<td>{}<td>{conflicts}<td>{:#x}<td class=i>{}<td class=s>{}</tr>",
-                row.count,
+                "<tr{}><td>{}<td class=bar style=\"--p:{:.0}%\">{:.1}<td class=l>{}<td>{conflicts}<td>{:#x}<td class=i>{}<td class=\"i s\">{}</tr>",
+                if row.count == 0 { " class=never" } else { "" },
+                grouped(row.count),
                 row.share / most * 100.0,
                 row.share * 100.0,
                 row.class.name(),
@@ -154,6 +169,19 @@ impl Listing {
     }
 }
 
+/// Digits in groups of three.
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -161,14 +189,31 @@ fn escape(text: &str) -> String {
         .replace('"', "&quot;")
 }
 
-fn summary(rows: &[Row], counters: &Counters, estimate: &Estimate) -> Vec<(String, String)> {
+fn summary(
+    launch: &Launch<'_>,
+    rows: &[Row],
+    counters: &Counters,
+    estimate: &Estimate,
+) -> Vec<(String, String)> {
+    let sizes = |sizes: [u32; 3]| sizes.map(|size| size.to_string()).join(" x ");
     let mut list = vec![
-        ("workgroups".to_owned(), counters.workgroups.to_string()),
-        ("waves".to_owned(), counters.waves.to_string()),
         (
-            "instructions".to_owned(),
-            counters.instructions().to_string(),
+            "architecture".to_owned(),
+            launch.program.arch.name().to_owned(),
         ),
+        (
+            format!("{} at best", estimate.device),
+            format!(
+                "{:.3} us, by the {}",
+                estimate.seconds * 1e6,
+                estimate.bottleneck
+            ),
+        ),
+        ("grid".to_owned(), sizes(launch.grid)),
+        ("workgroup".to_owned(), sizes(launch.workgroup)),
+        ("workgroups".to_owned(), grouped(counters.workgroups)),
+        ("waves".to_owned(), grouped(counters.waves)),
+        ("instructions".to_owned(), grouped(counters.instructions())),
     ];
     for class in Class::ALL {
         let count: u64 = rows
@@ -177,7 +222,7 @@ fn summary(rows: &[Row], counters: &Counters, estimate: &Estimate) -> Vec<(Strin
             .map(|row| row.count)
             .sum();
         if count > 0 {
-            list.push((format!("  {}", class.name()), count.to_string()));
+            list.push((format!("  {}", class.name()), grouped(count)));
         }
     }
     let bytes = [
@@ -193,7 +238,7 @@ fn summary(rows: &[Row], counters: &Counters, estimate: &Estimate) -> Vec<(Strin
     ];
     for (name, value) in bytes {
         if value > 0 {
-            list.push((name.to_owned(), value.to_string()));
+            list.push((name.to_owned(), grouped(value)));
         }
     }
     list.push((
@@ -206,11 +251,5 @@ fn summary(rows: &[Row], counters: &Counters, estimate: &Estimate) -> Vec<(Strin
             format!("{:.3} us", seconds * 1e6),
         ));
     }
-    let bound = format!(
-        "{:.3} us, by the {}",
-        estimate.seconds * 1e6,
-        estimate.bottleneck
-    );
-    list.push((format!("{} at best", estimate.device), bound));
     list
 }

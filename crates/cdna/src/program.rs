@@ -94,8 +94,12 @@ impl Program {
             segment: segment.address,
             order_matters: false,
         };
-        program.decode(bytes, kernel.entry);
-        program.entry = program.step_at(kernel.entry).ok_or_else(no_code)?;
+        // With preloaded arguments the code begins 256 bytes further; what is
+        // before it loads them for hardware that does not, and need not lead there.
+        let preloads = kernel.descriptor.preload_dwords > 0;
+        let entry = kernel.entry.wrapping_add(if preloads { 256 } else { 0 });
+        program.decode(bytes, entry);
+        program.entry = program.step_at(entry).ok_or_else(no_code)?;
         let reached = program.steps.iter().any(|step| calls(step.inst.op));
         if reached {
             for symbol in object.symbols.iter().filter(|symbol| symbol.defined) {
@@ -141,7 +145,7 @@ impl Program {
         }
     }
 
-    fn step(&self, inst: Inst, pc: u64) -> Step {
+    pub(crate) fn step(&self, inst: Inst, pc: u64) -> Step {
         let uses = inst.uses();
         let mut route = Route::of(&inst, self.arch);
         if let Some(what) = self.outside(&uses) {

@@ -183,6 +183,9 @@ impl Wave {
         self.state = State::Running;
         self.s = [poison ^ 0x0055_0000; 128];
         self.scc = seed & 1 != 0;
+        // A descriptor may ask for more than instructions can name.
+        let vgprs = vgprs.min(FIRST_AGPR);
+        let agprs = agprs.min(VECTOR_REGISTERS - FIRST_AGPR);
         let in_use = (0..vgprs).chain(FIRST_AGPR..FIRST_AGPR + agprs);
         for index in in_use {
             self.v[index].fill(poison ^ index as u32);

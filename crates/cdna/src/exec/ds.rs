@@ -1,6 +1,7 @@
 //! LDS.
 
 mod access;
+mod base;
 mod conflicts;
 mod permute;
 mod transpose;
@@ -51,6 +52,14 @@ pub(crate) enum Action {
     Swizzle,
     Permute,
     BackwardPermute,
+    /// A word for each lane, from where M0 says on.
+    ByLane {
+        writes: bool,
+    },
+    /// The lanes that run are added to a word, or taken from it.
+    Count {
+        change: Change,
+    },
     Nothing,
 }
 
@@ -123,6 +132,14 @@ fn action(op: Op) -> Option<Action> {
         Op::DS_SWIZZLE_B32 => Some(Action::Swizzle),
         Op::DS_PERMUTE_B32 => Some(Action::Permute),
         Op::DS_BPERMUTE_B32 => Some(Action::BackwardPermute),
+        Op::DS_READ_ADDTID_B32 => Some(Action::ByLane { writes: false }),
+        Op::DS_WRITE_ADDTID_B32 => Some(Action::ByLane { writes: true }),
+        Op::DS_APPEND => Some(Action::Count {
+            change: Change::Add,
+        }),
+        Op::DS_CONSUME => Some(Action::Count {
+            change: Change::Sub,
+        }),
         _ => lds_atomic(op).map(|(wide, change)| Action::Atomic { wide, change }),
     }
 }
@@ -177,6 +194,10 @@ impl Machine<'_> {
             Action::Swizzle => permute::swizzle(wave, inst, mask),
             Action::Permute => self.permute(wave, inst, mask),
             Action::BackwardPermute => self.backward_permute(wave, inst, mask),
+            Action::ByLane { writes } => {
+                touched.extend(self.ds_by_lane(wave, inst, writes, mask));
+            }
+            Action::Count { change } => self.ds_count(wave, inst, change, mask),
         }
         let fills = inst
             .dst

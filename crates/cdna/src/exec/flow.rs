@@ -35,6 +35,8 @@ pub(super) const fn is_supported(op: Op) -> bool {
             | Op::S_TTRACEDATA
             | Op::S_SETHALT
             | Op::S_WAKEUP
+            | Op::S_SET_GPR_IDX_OFF
+            | Op::S_SET_GPR_IDX_MODE
     )
 }
 
@@ -78,6 +80,10 @@ impl Machine<'_> {
             Op::S_WAITCNT => {
                 let (vector, _, rest) = wait_counts(step.inst.imm);
                 self.wait(wave, vector.into(), rest.into());
+                false
+            }
+            Op::S_SET_GPR_IDX_OFF | Op::S_SET_GPR_IDX_MODE => {
+                super::indexed::set_mode(wave, &step.inst);
                 false
             }
             Op::S_TRAP => {

@@ -54,6 +54,7 @@ pub(crate) enum Change {
     MaskOr,
     Wrap,
     CompareSwapF32,
+    CompareSwapF64,
 }
 
 impl Change {
@@ -79,6 +80,13 @@ impl Change {
             }
             Self::CompareSwapF32 => {
                 if f(old) == f(second) {
+                    data
+                } else {
+                    old
+                }
+            }
+            Self::CompareSwapF64 => {
+                if f64::from_bits(old) == f64::from_bits(second) {
                     data
                 } else {
                     old
@@ -274,6 +282,7 @@ pub(crate) fn lds_atomic(op: Op) -> Option<(bool, Change)> {
         Op::DS_MSKOR_B64 | Op::DS_MSKOR_RTN_B64 => (true, Change::MaskOr),
         Op::DS_WRXCHG_RTN_B64 => (true, Change::Swap),
         Op::DS_CMPST_B64 | Op::DS_CMPST_RTN_B64 => (true, Change::CompareSwap),
+        Op::DS_CMPST_F64 | Op::DS_CMPST_RTN_F64 => (true, Change::CompareSwapF64),
         Op::DS_ADD_F64 | Op::DS_ADD_RTN_F64 => (true, Change::AddF64),
         Op::DS_MIN_F64 | Op::DS_MIN_RTN_F64 => (true, Change::MinF64),
         Op::DS_MAX_F64 | Op::DS_MAX_RTN_F64 => (true, Change::MaxF64),

@@ -162,6 +162,9 @@ impl Machine<'_> {
         if super::flow::jumps(inst.op) {
             return self.jump(wave, step);
         }
+        if super::indexed::is_supported(inst.op) {
+            return self.index(wave, step);
+        }
         let sig = inst.info().sig;
         let kind = |at: usize| sig.source(at).unwrap_or(Kind::B32);
         let a = wave.scalar(inst, inst.src[0], kind(0));

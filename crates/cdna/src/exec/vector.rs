@@ -16,10 +16,11 @@ use crate::valu::Unit;
 use crate::wave::Wave;
 
 use modifiers::{
-    clamp_pair, clamp16, clamp32, flush_pair, for_lanes, insert_part, saturate, select_part, signs,
+    clamp_pair, clamp16, clamp32, flush_pair, for_lanes, insert_part, saturate, saturated_dot,
+    select_part, signs,
 };
-use plan::Packed;
 pub(crate) use plan::VectorPlan;
+use plan::{Packed, dot_of};
 
 impl Machine<'_> {
     pub(super) fn vector(&mut self, wave: &mut Wave, step: &Step, plan: &VectorPlan) {
@@ -265,9 +266,13 @@ impl Machine<'_> {
                 }
             }
             _ if mods.clamp => {
+                let dot = dot_of(plan.op);
                 for lane in 0..64 {
-                    out[0][lane] =
-                        saturate(plan.op, src[0][0][lane], src[1][0][lane], out[0][lane]);
+                    let (a, b) = (src[0][0][lane], src[1][0][lane]);
+                    out[0][lane] = match dot {
+                        Some((bits, signed)) => saturated_dot(a, b, src[2][0][lane], bits, signed),
+                        None => saturate(plan.op, a, b, out[0][lane]),
+                    };
                 }
             }
             _ => {}

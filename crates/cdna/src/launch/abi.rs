@@ -9,6 +9,11 @@ use crate::wave::{Wave, first_lanes};
 /// Most workgroups of a launch that are simulated.
 const MAX_WORKGROUPS: u64 = 1 << 32;
 
+/// Most scratch of a lane: what the scratch size field of a wave can say.
+const MAX_SCRATCH: u64 = 8191 * 1024 / 64;
+/// Most bytes of arguments.
+const MAX_ARGUMENTS: u64 = 1 << 20;
+
 impl Launch<'_> {
     /// Checks sizes and arguments against the limits of the processor and the kernel.
     ///
@@ -55,6 +60,19 @@ impl Launch<'_> {
         if asked > u64::from(limit) {
             let arch = self.program.arch.name();
             return Err(LaunchError::Lds { asked, arch, limit });
+        }
+        let arguments = kernel
+            .metadata
+            .kernarg_bytes
+            .max(kernel.descriptor.kernarg_bytes);
+        let private = kernel.descriptor.private_segment_bytes;
+        for (what, asked, limit) in [
+            ("scratch a lane", u64::from(private), MAX_SCRATCH),
+            ("arguments", u64::from(arguments), MAX_ARGUMENTS),
+        ] {
+            if asked > limit {
+                return Err(LaunchError::Needs { what, asked, limit });
+            }
         }
         let expected = self.explicit_bytes();
         if self.arguments.len() != expected {
@@ -206,11 +224,7 @@ impl Launch<'_> {
             | u32::from(rsrc1.ieee_mode()) << 9
             | u32::from(rsrc1.fp16_overflow()) << 23;
         self.start_lanes(wave);
-        let preloads = descriptor.preload_dwords > 0;
-        // With preloaded arguments the code begins 256 bytes further; what is
-        // before it loads them for hardware that does not.
-        let entry = self.program.kernel.entry + if preloads { 256 } else { 0 };
-        wave.at = self.program.step_at(entry).unwrap_or(self.program.entry);
+        wave.at = self.program.entry;
     }
 
     fn start_lanes(&self, wave: &mut Wave) {

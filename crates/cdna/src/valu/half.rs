@@ -5,7 +5,7 @@ use cairn_codeobj::isa::Op;
 use super::Modes;
 use super::convert::norm16;
 use crate::float::{
-    Round, add16, div_fixup16, fma16, from_f16, is_nan32, max16, med3_16, min16, mul16,
+    Round, add16, div_fixup16, fma16, from_f16, is_nan32, key16, max16, med3_16, min16, mul16,
     round_to_f16, to_f16, unary16,
 };
 use crate::wave::Lanes;
@@ -27,6 +27,23 @@ pub(super) fn narrow(x: u32, round: Round) -> u32 {
     } else {
         round_to_f16(f64::from(f32::from_bits(x)), round)
     }
+}
+
+/// The least or largest; a NaN wins over numbers, and -0 is below 0.
+fn extreme(values: &[u32; 3], largest: bool) -> u32 {
+    let pick = |a: u32, b: u32| {
+        let nan = |x: u32| x & 0x7fff > 0x7c00;
+        match (nan(a), nan(b)) {
+            (true, _) => a | 0x200,
+            (_, true) => b | 0x200,
+            _ if (key16(b) > key16(a)) == largest => b,
+            _ => a,
+        }
+    };
+    pick(
+        pick(values[0] & 0xffff, values[1] & 0xffff),
+        values[2] & 0xffff,
+    )
 }
 
 fn signed(x: u32) -> i32 {
@@ -99,6 +116,8 @@ fn float(op: Op, m: &Modes, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) ->
         Op::V_MAX_F16 => each!(out, |i| max16(a[i], b[i], ieee)),
         Op::V_MIN3_F16 => each!(out, |i| min16(min16(a[i], b[i], ieee), c[i], ieee)),
         Op::V_MAX3_F16 => each!(out, |i| max16(max16(a[i], b[i], ieee), c[i], ieee)),
+        Op::V_PK_MINIMUM3_F16 => each!(out, |i| extreme(&[a[i], b[i], c[i]], false)),
+        Op::V_PK_MAXIMUM3_F16 => each!(out, |i| extreme(&[a[i], b[i], c[i]], true)),
         Op::V_MED3_F16 => each!(out, |i| med3_16(a[i], b[i], c[i], ieee)),
         Op::V_DIV_FIXUP_F16 | Op::V_DIV_FIXUP_LEGACY_F16 => {
             each!(out, |i| div_fixup16(a[i], b[i], c[i]))

@@ -43,6 +43,7 @@ pub(super) fn run(op: Op, m: &Modes, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut 
         || bits(op, a, b, c, out)
         || op == Op::V_PERM_B32 && permute(a, b, c, out)
         || packed_bytes(op, a, b, c, out)
+        || cubes(op, a, b, c, out)
         || convert(op, m, a, b, out)
 }
 
@@ -297,7 +298,42 @@ fn permute(high: &Lanes, low: &Lanes, selector: &Lanes, out: &mut Lanes) -> bool
     true
 }
 
-fn byte_sum(a: u32, b: u32) -> u32 {
+/// Differences where the byte of `b` is not zero.
+pub(super) fn masked_sum(a: u32, b: u32) -> u32 {
+    let byte = |x: u32, at: u32| x >> (8 * at) & 255;
+    let counts = |at: &u32| byte(b, *at) != 0;
+    (0..4)
+        .filter(counts)
+        .map(|at| byte(a, at).abs_diff(byte(b, at)))
+        .sum()
+}
+
+/// The faces of a cube that three coordinates point to, and where on them.
+fn cube(op: Op, x: u32, y: u32, z: u32) -> Option<u32> {
+    let size = |bits: u32| f(bits).abs();
+    let below = |bits: u32| f(bits) < 0.0;
+    let minus = |bits: u32| bits ^ 0x8000_0000;
+    let pick = |bits: u32, negative: u32, other: u32| if below(bits) { negative } else { other };
+    // Along z, along y, along x.
+    let along = if size(z) >= size(x) && size(z) >= size(y) {
+        2
+    } else {
+        usize::from(size(y) >= size(x))
+    };
+    let face = |number: u32| (number as f32).to_bits();
+    Some(match op {
+        Op::V_CUBEID_F32 => {
+            let number = [pick(x, 1, 0), pick(y, 3, 2), pick(z, 5, 4)][along];
+            face(number)
+        }
+        Op::V_CUBESC_F32 => [pick(x, z, minus(z)), x, pick(z, minus(x), x)][along],
+        Op::V_CUBETC_F32 => [minus(y), pick(y, minus(z), z), minus(y)][along],
+        Op::V_CUBEMA_F32 => mul32([x, y, z][along], 2f32.to_bits()),
+        _ => return None,
+    })
+}
+
+pub(super) fn byte_sum(a: u32, b: u32) -> u32 {
     let byte = |x: u32, at: u32| x >> (8 * at) & 255;
     (0..4).map(|at| byte(a, at).abs_diff(byte(b, at))).sum()
 }
@@ -306,6 +342,12 @@ fn packed_bytes(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> boo
     let signed = |x: u32, at: u32| i32::from((x >> (8 * at)) as i8);
     let half = |x: u32, at: u32| x >> (16 * at) & 0xffff;
     match op {
+        Op::V_LERP_U8 => each!(out, |i| {
+            let byte = |x: u32, at: u32| x >> (8 * at) & 255;
+            let mean = |at| (byte(a[i], at) + byte(b[i], at) + (c[i] >> (8 * at) & 1)) >> 1;
+            (0..4).fold(0, |all, at| all | mean(at) << (8 * at))
+        }),
+        Op::V_MSAD_U8 => each!(out, |i| masked_sum(a[i], b[i]).wrapping_add(c[i])),
         Op::V_SAD_U8 => each!(out, |i| byte_sum(a[i], b[i]).wrapping_add(c[i])),
         Op::V_SAD_HI_U8 => each!(out, |i| (byte_sum(a[i], b[i]) << 16).wrapping_add(c[i])),
         Op::V_SAD_U16 => each!(out, |i| {
@@ -350,6 +392,16 @@ fn packed_bytes(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> boo
         }),
         _ => false,
     }
+}
+
+fn cubes(op: Op, a: &Lanes, b: &Lanes, c: &Lanes, out: &mut Lanes) -> bool {
+    for i in 0..64 {
+        let Some(value) = cube(op, a[i], b[i], c[i]) else {
+            return false;
+        };
+        out[i] = value;
+    }
+    true
 }
 
 #[inline(always)]

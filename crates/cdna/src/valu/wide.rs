@@ -2,6 +2,7 @@
 
 use cairn_codeobj::isa::Op;
 
+use super::single::{byte_sum, masked_sum};
 use super::{Modes, Pair};
 use crate::float::{
     Round, add64, div_fixup64, fma64, frexp_exp64, frexp_mant64, ldexp64, max64, min64, mul64,
@@ -53,6 +54,19 @@ fn integer(op: Op, a: Pair<'_>, b: Pair<'_>, c: Pair<'_>, out: &mut [Lanes; 2]) 
         Op::V_LSHL_ADD_U64 => each!(out, |i| {
             // Shifts of more than 4 are not defined.
             (at(a, i) << (b[0][i] & 7)).wrapping_add(at(c, i))
+        }),
+        Op::V_QSAD_PK_U16_U8 | Op::V_MQSAD_PK_U16_U8 => each!(out, |i| {
+            let sum = if op == Op::V_QSAD_PK_U16_U8 {
+                byte_sum
+            } else {
+                masked_sum
+            };
+            (0..4).fold(0, |all, part| {
+                let bytes = (at(a, i) >> (8 * part)) as u32;
+                let start = at(c, i) >> (16 * part);
+                let total = start.wrapping_add(sum(bytes, b[0][i]).into()) & 0xffff;
+                all | total << (16 * part)
+            })
         }),
         _ => false,
     }

@@ -2,7 +2,8 @@
 //! architectures: close enough, without a finding, and with the same bits
 //! whatever the schedule and the poison.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -67,19 +68,22 @@ enum Arg<'a> {
     F32(f32),
 }
 
-/// Runs a kernel in several schedules and with several poisons, which must all
-/// give the same bits and find nothing.
-fn run(arch: Arch, name: &str, workgroups: usize, args: &[Arg<'_>]) -> Vec<Vec<u8>> {
-    run_times(arch, name, workgroups, args, 2)
+/// What a check runs on, and in how many schedules with as many poisons.
+#[derive(Clone, Copy)]
+struct On {
+    arch: Arch,
+    times: u64,
 }
 
-fn run_times(
-    arch: Arch,
-    name: &str,
-    workgroups: usize,
-    args: &[Arg<'_>],
-    times: u64,
-) -> Vec<Vec<u8>> {
+thread_local! {
+    /// The kernels that this test has run.
+    static RAN: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
+}
+
+/// Runs a kernel in several schedules, with several poisons and numbers of
+/// threads, which must all give the same bits and find nothing.
+fn run(On { arch, times }: On, name: &str, workgroups: usize, args: &[Arg<'_>]) -> Vec<Vec<u8>> {
+    RAN.with_borrow_mut(|ran| ran.insert(name.to_owned()));
     let manifest = &built().unwrap()[&arch];
     let object = manifest.object_of(&out(), arch, name).unwrap();
     let lanes = manifest.kernels[name].needs.workgroup;
@@ -120,7 +124,7 @@ fn run_times(
         };
         let mut options = Options {
             seed,
-            threads: 2,
+            threads: 1 + seed as usize % 3,
             ..Options::default()
         };
         options.checks.global_races = true;
@@ -230,4 +234,53 @@ fn values(count: usize, seed: u64, scale: f32) -> Vec<f32> {
     out
 }
 
-const ARCHS: [Arch; 2] = [Arch::Gfx942, Arch::Gfx950];
+/// Both architectures, with two schedules each.
+const TWICE: [On; 2] = [
+    On {
+        arch: Arch::Gfx942,
+        times: 2,
+    },
+    On {
+        arch: Arch::Gfx950,
+        times: 2,
+    },
+];
+
+#[test]
+fn every_kernel_is_accurate_and_gives_the_same_bits_ten_times() {
+    let Some(built) = built() else {
+        return;
+    };
+    for (arch, manifest) in built {
+        RAN.take();
+        let on = On {
+            arch: *arch,
+            times: 10,
+        };
+        for (ty, suffix) in Type::BOTH {
+            vectors::binary(on, ty, suffix, 1031);
+            vectors::gradients(on, ty, suffix, 1031);
+            rows::rmsnorm(on, ty, suffix, (35, 131));
+            rows::softmax(on, ty, suffix, (5, 131));
+            fp8::scales(on, ty, suffix, 4099);
+            for format in fp8::formats(*arch) {
+                fp8::conversions(on, &format, ty, suffix);
+            }
+            let shape = if ty == Type::F32 {
+                (67, 71, 37, 1)
+            } else {
+                (127, 131, 136, 0)
+            };
+            for form in ["nn", "nt", "tn"] {
+                gemm::product(on, ty, suffix, form, shape);
+            }
+        }
+        vectors::casts(on, 1031);
+        let ran = RAN.take();
+        let known: BTreeSet<String> = manifest.kernels.keys().cloned().collect();
+        assert_eq!(
+            ran, known,
+            "{arch}: left, the kernels checked for accuracy; right, those of the manifest"
+        );
+    }
+}

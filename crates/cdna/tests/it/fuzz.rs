@@ -11,8 +11,13 @@ use cairn_codeobj::isa::{self, Family, INLINE_FLOATS, Info, Kind, OPERATIONS, Op
 use crate::oracle;
 use crate::support::has_compiler;
 
+mod forms;
+mod memory;
+
 /// Instructions of a sequence.
 const LENGTH: usize = 16;
+/// Sequences, when `PROPTEST_CASES` does not say how many.
+const SEQUENCES: u64 = 2000;
 
 /// Numbers that look random.
 struct Random(u64);
@@ -60,13 +65,16 @@ impl Random {
     }
 }
 
-/// The registers of a wave.
+/// The registers of a wave, and memory.
 #[derive(Clone, PartialEq)]
 struct State {
     v: Vec<[u32; 64]>,
     s: [u32; 32],
     vcc: u64,
+    exec: u64,
     scc: bool,
+    memory: Vec<u8>,
+    lds: Vec<u8>,
 }
 
 impl State {
@@ -80,7 +88,10 @@ impl State {
                 .collect(),
             s,
             vcc,
+            exec: u64::MAX,
             scc: true,
+            memory: (0..memory::BYTES).map(|_| random.next() as u8).collect(),
+            lds: (0..memory::BYTES).map(|_| random.next() as u8).collect(),
         }
     }
 
@@ -154,6 +165,70 @@ fn operand(random: &mut Random, kind: Kind, scalar_left: &mut bool) -> Operand {
         1 => Operand(240 + random.below(9) as u16),
         _ if wide => Operand::vgpr(2 + 2 * random.below(7) as u16),
         _ => Operand::vgpr(1 + random.below(16) as u16),
+    }
+}
+
+/// What sequences are made of.
+struct Choices {
+    plain: Vec<&'static Info>,
+    /// Those that can take DPP.
+    dpp: Vec<&'static Info>,
+    /// Those that can take SDWA.
+    sdwa: Vec<&'static Info>,
+    packed: Vec<&'static Info>,
+}
+
+impl Choices {
+    fn new() -> Self {
+        let plain = candidates();
+        let takes = |info: &&&Info| forms::takes_forms(info);
+        let dpp: Vec<_> = plain.iter().filter(takes).copied().collect();
+        Self {
+            sdwa: dpp
+                .iter()
+                .filter(|info| !info.reads_result)
+                .copied()
+                .collect(),
+            dpp,
+            packed: forms::packed_operations(),
+            plain,
+        }
+    }
+}
+
+/// The words of the next instruction, and what it makes of a state.
+fn next(random: &mut Random, choices: &Choices, state: &mut State) -> Vec<u32> {
+    let pick = |random: &mut Random, list: &[&'static Info]| {
+        list[random.below(list.len() as u64) as usize]
+    };
+    match random.below(12) {
+        0 => {
+            // s_mov_b64 exec: some lanes, or all of them.
+            let source = if random.below(3) == 0 {
+                Operand(193)
+            } else {
+                Operand(16 + 2 * random.below(8) as u16)
+            };
+            state.exec = state.read(source, Kind::B64, 0);
+            vec![0b1_0111_1101 << 23 | 126 << 16 | 1 << 8 | u32::from(source.0)]
+        }
+        1 => {
+            let info = pick(random, &choices.dpp);
+            forms::dpp(random, info, state)
+        }
+        2 => {
+            let info = pick(random, &choices.sdwa);
+            forms::sdwa(random, info, state)
+        }
+        3 | 4 => {
+            let info = pick(random, &choices.packed);
+            forms::packed(random, info, state)
+        }
+        5 | 6 => memory::instruction(random, state),
+        _ => {
+            let info = pick(random, &choices.plain);
+            instruction(random, info, state)
+        }
     }
 }
 
@@ -249,7 +324,7 @@ fn vector_instruction(random: &mut Random, info: &Info, state: &mut State) -> Ve
     };
     let before = state.clone();
     let mut made = 0u64;
-    for lane in 0..64 {
+    for lane in (0..64).filter(|lane| before.exec >> lane & 1 == 1) {
         let mut given = [0u64; 3];
         let mut carry = false;
         for at in 0..count {
@@ -353,6 +428,12 @@ fn execute(bytes: &[u8], state: &State) -> State {
     let program = Program::new(&loaded.object, "fuzz").unwrap();
     let input = memory.allocate(0x2000, "input").unwrap();
     let output = memory.allocate(0x3000, "output").unwrap();
+    let mut put = |bytes: &[u8], name: &str| {
+        let address = memory.allocate(bytes.len() as u64, name).unwrap();
+        memory.write(address, bytes).unwrap();
+        address
+    };
+    let (piece, lds) = (put(&state.memory, "memory"), put(&state.lds, "LDS"));
     let words = |words: &[u32]| {
         words
             .iter()
@@ -368,7 +449,7 @@ fn execute(bytes: &[u8], state: &State) -> State {
     memory
         .write(input + 0x1800, &words(&state.s[16..]))
         .unwrap();
-    let arguments: Vec<u8> = [input + 0x800, output + 0x800]
+    let arguments: Vec<u8> = [input + 0x800, output + 0x800, piece, lds]
         .into_iter()
         .flat_map(u64::to_le_bytes)
         .collect();
@@ -400,63 +481,95 @@ fn execute(bytes: &[u8], state: &State) -> State {
         end.s[16 + register as usize] = read(0x1000 + 256 * register)[0];
     }
     end.vcc = u64::from(read(0x2800)[0]) | u64::from(read(0x2900)[0]) << 32;
+    end.exec = u64::from(read(0x2b00)[0]) | u64::from(read(0x2c00)[0]) << 32;
     end.scc = read(0x2a00)[0] == 1;
+    end.memory = memory.read(piece, memory::BYTES as u64).unwrap();
+    end.lds = memory.read(lds, memory::BYTES as u64).unwrap();
     end
 }
 
+/// Where two states differ.
+fn difference(got: &State, wanted: &State) -> String {
+    let mut what = String::new();
+    for register in 1..17 {
+        for lane in 0..64 {
+            let (x, y) = (got.v[register][lane], wanted.v[register][lane]);
+            if x != y && what.len() < 600 {
+                what.push_str(&format!("v{register} lane {lane}: {x:#x}, oracle {y:#x}; "));
+            }
+        }
+    }
+    for register in 16..32 {
+        let (x, y) = (got.s[register], wanted.s[register]);
+        if x != y {
+            what.push_str(&format!("s{register}: {x:#x}, oracle {y:#x}; "));
+        }
+    }
+    for (name, x, y) in [
+        ("memory", &got.memory, &wanted.memory),
+        ("LDS", &got.lds, &wanted.lds),
+    ] {
+        if let Some(at) = (0..memory::BYTES).find(|at| x[*at] != y[*at]) {
+            let (x, y) = (x[at], y[at]);
+            what.push_str(&format!("{name} at {at:#x}: {x:#x}, oracle {y:#x}; "));
+        }
+    }
+    what.push_str(&format!(
+        "vcc {:#x} {:#x}, exec {:#x} {:#x}, scc {} {}",
+        got.vcc, wanted.vcc, got.exec, wanted.exec, got.scc, wanted.scc
+    ));
+    what
+}
+
+/// Plain operations, DPP, SDWA, packed halves, memory, LDS and partial EXEC,
+/// 16 instructions a sequence. `PROPTEST_CASES` asks for more sequences and
+/// `PROPTEST_RNG_SEED` for others.
 #[test]
-fn a_million_cases_agree_with_the_oracle() {
+fn random_sequences_agree_with_the_oracle() {
     if !has_compiler() {
         return;
     }
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let first = number("PROPTEST_RNG_SEED").unwrap_or(0);
+    let sequences = number("PROPTEST_CASES").unwrap_or(SEQUENCES);
     let clean = object();
     let hole = hole(&clean);
-    let candidates = candidates();
-    assert!(candidates.len() > 120, "{}", candidates.len());
-    let mut cases = 0;
-    for seed in 0..2000 {
-        let mut random = Random(seed);
+    let choices = Choices::new();
+    let counts = [&choices.plain, &choices.dpp, &choices.sdwa, &choices.packed].map(Vec::len);
+    assert!(
+        counts
+            .iter()
+            .zip([120, 39, 38, 21])
+            .all(|(count, least)| *count > least),
+        "{counts:?}"
+    );
+    for sequence in 0..sequences {
+        let mut random = Random(first << 32 | sequence);
         let start = State::random(&mut random);
         let mut wanted = start.clone();
         let mut bytes = clean.clone();
         let mut at = hole;
         let mut listing = Vec::new();
         for _ in 0..LENGTH {
-            let info = candidates[random.below(candidates.len() as u64) as usize];
-            let words = instruction(&mut random, info, &mut wanted);
+            let words = next(&mut random, &choices, &mut wanted);
             let code: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             bytes[at..at + code.len()].copy_from_slice(&code);
-            at += code.len();
-            listing.push(isa::decode(&code, Arch::Gfx942).unwrap().to_string());
-            cases += 64;
+            let end = at + code.len();
+            while at < end {
+                let inst = isa::decode(&bytes[at..end], Arch::Gfx942).unwrap();
+                at += usize::from(inst.size);
+                listing.push(inst.to_string());
+            }
         }
         let got = execute(&bytes, &start);
         if got != wanted {
-            let mut what = String::new();
-            for register in 1..17 {
-                for lane in 0..64 {
-                    let (x, y) = (got.v[register][lane], wanted.v[register][lane]);
-                    if x != y && what.len() < 600 {
-                        what.push_str(&format!("v{register} lane {lane}: {x:#x}, oracle {y:#x}; "));
-                    }
-                }
-            }
-            for register in 16..32 {
-                if got.s[register] != wanted.s[register] {
-                    what.push_str(&format!(
-                        "s{register}: {:#x}, oracle {:#x}; ",
-                        got.s[register], wanted.s[register]
-                    ));
-                }
-            }
-            what.push_str(&format!(
-                "vcc {:#x} {:#x}, scc {} {}",
-                got.vcc, wanted.vcc, got.scc, wanted.scc
-            ));
-            panic!("seed {seed}: {what}\n{}", listing.join("\n"));
+            let what = difference(&got, &wanted);
+            panic!(
+                "seed {first}, sequence {sequence}: {what}\n{}",
+                listing.join("\n")
+            );
         }
     }
-    assert!(cases >= 1_000_000);
 }
 
 #[test]
@@ -489,9 +602,9 @@ fn random_bytes_neither_panic_nor_hang() {
         let Ok(program) = Program::new(&loaded.object, "fuzz") else {
             continue;
         };
-        let input = memory.allocate(0x3000, "input").unwrap();
+        let input = memory.allocate(0x4000, "input").unwrap();
         memory.write(input, &state.s[16].to_le_bytes()).unwrap();
-        let arguments: Vec<u8> = [input + 0x800; 2]
+        let arguments: Vec<u8> = [input + 0x800; 4]
             .into_iter()
             .flat_map(u64::to_le_bytes)
             .collect();

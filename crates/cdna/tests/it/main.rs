@@ -8,13 +8,14 @@
 )]
 
 mod accuracy;
+mod corpus;
+mod damaged;
 mod decode;
 mod faults;
 mod foreign;
 mod fuzz;
 mod idioms;
 mod kernels;
-mod library;
 mod matrix;
 mod oracle;
 mod support;

@@ -126,6 +126,10 @@ impl Inst {
     fn alu_uses(&self, uses: &mut Uses) {
         let sig = self.info().sig;
         for at in 0..3 {
+            // The second field tells operands, not a register.
+            if self.op == Op::S_SET_GPR_IDX_ON && at == 1 {
+                continue;
+            }
             if let Some(kind) = self.source_kind(at) {
                 uses.read(self.src[at], kind.dwords());
             }

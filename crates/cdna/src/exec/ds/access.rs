@@ -245,7 +245,10 @@ impl Machine<'_> {
         };
         let offset = inst.memory.offset as u32;
         self.counters.atomics += u64::from(mask.count_ones());
-        let compares = matches!(change, Change::CompareSwap | Change::CompareSwapF32);
+        let compares = matches!(
+            change,
+            Change::CompareSwap | Change::CompareSwapF32 | Change::CompareSwapF64
+        );
         for lane in lanes(mask) {
             let value = |index: usize, wave: &Wave| {
                 let high = if wide { wave.v[index + 1][lane] } else { 0 };

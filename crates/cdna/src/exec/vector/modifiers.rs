@@ -115,3 +115,28 @@ pub(super) fn for_lanes(lanes: &mut Lanes, f: impl Fn(u32) -> u32) {
         *lane = f(*lane);
     }
 }
+
+/// An integer dot product that stops at the ends of its range.
+pub(super) fn saturated_dot(a: u32, b: u32, c: u32, bits: u32, signed: bool) -> u32 {
+    let element = |x: u32, at: u32| {
+        let top = x << (32 - bits - bits * at);
+        if signed {
+            i64::from(top as i32 >> (32 - bits))
+        } else {
+            i64::from(top >> (32 - bits))
+        }
+    };
+    let start = if signed {
+        i64::from(c as i32)
+    } else {
+        i64::from(c)
+    };
+    let dot: i64 = (0..32 / bits)
+        .map(|at| element(a, at) * element(b, at))
+        .sum();
+    if signed {
+        (start + dot).clamp(i32::MIN.into(), i32::MAX.into()) as u32
+    } else {
+        (start + dot).min(u32::MAX.into()) as u32
+    }
+}

@@ -57,6 +57,7 @@ fn half_of(op: Op) -> Option<(Op, Packed)> {
         Op::V_PK_MUL_F16 => (Op::V_MUL_F16, Halves),
         Op::V_PK_MIN_F16 => (Op::V_MIN_F16, Halves),
         Op::V_PK_MAX_F16 => (Op::V_MAX_F16, Halves),
+        Op::V_PK_MINIMUM3_F16 | Op::V_PK_MAXIMUM3_F16 => (op, Halves),
         Op::V_PK_FMA_F32 => (Op::V_FMA_F32, Registers),
         Op::V_PK_MUL_F32 => (Op::V_MUL_F32, Registers),
         Op::V_PK_ADD_F32 => (Op::V_ADD_F32, Registers),
@@ -140,5 +141,18 @@ const fn clamps(op: Op) -> bool {
             | Op::V_SUBREV_U16
             | Op::V_ADD_I16
             | Op::V_SUB_I16
-    )
+    ) || dot_of(op).is_some()
+}
+
+/// Bits of an element of an integer dot product, and whether it has a sign.
+pub(super) const fn dot_of(op: Op) -> Option<(u32, bool)> {
+    Some(match op {
+        Op::V_DOT2_I32_I16 => (16, true),
+        Op::V_DOT2_U32_U16 => (16, false),
+        Op::V_DOT4_I32_I8 => (8, true),
+        Op::V_DOT4_U32_U8 => (8, false),
+        Op::V_DOT8_I32_I4 => (4, true),
+        Op::V_DOT8_U32_U4 => (4, false),
+        _ => return None,
+    })
 }

@@ -3,14 +3,14 @@
 use super::*;
 
 /// Sign, exponent and mantissa of a format, its bias, and its largest value.
-struct Format {
+pub(super) struct Format {
     name: &'static str,
     mantissa: u32,
     bias: i32,
     largest: f64,
 }
 
-fn formats(arch: Arch) -> [Format; 2] {
+pub(super) fn formats(arch: Arch) -> [Format; 2] {
     // FNUZ before gfx950, OCP from it on.
     let (bias, largest, wide) = if arch == Arch::Gfx942 {
         (8, 240.0, 16)
@@ -80,61 +80,66 @@ fn conversions_are_exact() {
     if built().is_none() {
         return;
     }
-    for arch in ARCHS {
-        for format in formats(arch) {
-            let codes = format.values();
+    for on in TWICE {
+        for format in formats(on.arch) {
             for (ty, suffix) in Type::BOTH {
-                // Every tie between two codes, its neighbours, and values beyond the range.
-                let mut input: Vec<f32> = codes
-                    .windows(2)
-                    .map(|pair| ((pair[0] + pair[1]) / 2.0) as f32)
-                    .collect();
-                input.extend(codes.iter().map(|value| *value as f32));
-                input.extend(values(1001, 3, format.largest as f32 * 1.5));
-                input.extend(values(501, 4, codes[9] as f32));
-                input.extend([f32::INFINITY, f32::NEG_INFINITY, 0.0]);
-                input.extend(input.clone().iter().map(|value| -value));
-                let (bytes, given) = ty.pack(&input);
-                let count = given.len();
-                let scales: Vec<u8> = [1.0f32, 1.0]
-                    .iter()
-                    .flat_map(|scale| scale.to_le_bytes())
-                    .collect();
-                let groups = count.div_ceil(1024);
-                let args = [
-                    Arg::In(&bytes),
-                    Arg::In(&scales),
-                    Arg::Out(count),
-                    Arg::U64(count as u64),
-                ];
-                let name = format!("fp8_quantize_{}_{suffix}", format.name);
-                let quantized = run(arch, &name, groups, &args).remove(0);
-                for (value, code) in given.iter().zip(&quantized) {
-                    let wanted = format.encode(&codes, *value);
-                    assert_eq!(code & 0x7f, wanted, "{arch} {name} of {value}");
-                    assert!(
-                        wanted == 0 || (code & 0x80 != 0) == (*value < 0.0),
-                        "{arch} {name}: sign of {value}"
-                    );
-                }
-                let args = [
-                    Arg::In(&quantized),
-                    Arg::In(&scales),
-                    Arg::Out(count * ty.bytes()),
-                    Arg::U64(count as u64),
-                ];
-                let name = format!("fp8_dequantize_{}_{suffix}", format.name);
-                let back = ty.unpack(&run(arch, &name, groups, &args)[0]);
-                for (code, value) in quantized.iter().zip(back) {
-                    let magnitude = codes[usize::from(code & 0x7f)];
-                    assert_eq!(
-                        f64::from(value.abs()),
-                        magnitude,
-                        "{arch} {name} of {code:#x}"
-                    );
-                }
+                conversions(on, &format, ty, suffix);
             }
         }
+    }
+}
+
+pub(super) fn conversions(on: On, format: &Format, ty: Type, suffix: &str) {
+    let arch = on.arch;
+    let codes = format.values();
+    // Every tie between two codes, its neighbours, and values beyond the range.
+    let mut input: Vec<f32> = codes
+        .windows(2)
+        .map(|pair| ((pair[0] + pair[1]) / 2.0) as f32)
+        .collect();
+    input.extend(codes.iter().map(|value| *value as f32));
+    input.extend(values(1001, 3, format.largest as f32 * 1.5));
+    input.extend(values(501, 4, codes[9] as f32));
+    input.extend([f32::INFINITY, f32::NEG_INFINITY, 0.0]);
+    input.extend(input.clone().iter().map(|value| -value));
+    let (bytes, given) = ty.pack(&input);
+    let count = given.len();
+    let scales: Vec<u8> = [1.0f32, 1.0]
+        .iter()
+        .flat_map(|scale| scale.to_le_bytes())
+        .collect();
+    let groups = count.div_ceil(1024);
+    let args = [
+        Arg::In(&bytes),
+        Arg::In(&scales),
+        Arg::Out(count),
+        Arg::U64(count as u64),
+    ];
+    let name = format!("fp8_quantize_{}_{suffix}", format.name);
+    let quantized = run(on, &name, groups, &args).remove(0);
+    for (value, code) in given.iter().zip(&quantized) {
+        let wanted = format.encode(&codes, *value);
+        assert_eq!(code & 0x7f, wanted, "{arch} {name} of {value}");
+        assert!(
+            wanted == 0 || (code & 0x80 != 0) == (*value < 0.0),
+            "{arch} {name}: sign of {value}"
+        );
+    }
+    let args = [
+        Arg::In(&quantized),
+        Arg::In(&scales),
+        Arg::Out(count * ty.bytes()),
+        Arg::U64(count as u64),
+    ];
+    let name = format!("fp8_dequantize_{}_{suffix}", format.name);
+    let back = ty.unpack(&run(on, &name, groups, &args)[0]);
+    for (code, value) in quantized.iter().zip(back) {
+        let magnitude = codes[usize::from(code & 0x7f)];
+        assert_eq!(
+            f64::from(value.abs()),
+            magnitude,
+            "{arch} {name} of {code:#x}"
+        );
     }
 }
 
@@ -151,13 +156,14 @@ fn nan_stays_nan() {
         .iter()
         .flat_map(|scale| scale.to_le_bytes())
         .collect();
-    for arch in ARCHS {
+    for on in TWICE {
+        let arch = on.arch;
         for format in ["e4m3", "e5m2"] {
             let args = [Arg::In(&input), Arg::In(&scales), Arg::Out(5), Arg::U64(5)];
-            let codes = run(arch, &format!("fp8_quantize_{format}_f32"), 1, &args).remove(0);
+            let codes = run(on, &format!("fp8_quantize_{format}_f32"), 1, &args).remove(0);
             let args = [Arg::In(&codes), Arg::In(&scales), Arg::Out(20), Arg::U64(5)];
             let back =
-                Type::F32.unpack(&run(arch, &format!("fp8_dequantize_{format}_f32"), 1, &args)[0]);
+                Type::F32.unpack(&run(on, &format!("fp8_dequantize_{format}_f32"), 1, &args)[0]);
             let nan: Vec<bool> = back.iter().map(|value| value.is_nan()).collect();
             assert_eq!(nan, [false, true, false, true, true], "{arch} {format}");
             assert_eq!((back[0], back[2]), (1.0, -2.0));
@@ -170,26 +176,30 @@ fn scales_come_from_the_largest_magnitude() {
     if built().is_none() {
         return;
     }
-    for arch in ARCHS {
+    for on in TWICE {
         for (ty, suffix) in Type::BOTH {
-            for count in [1, 4096, 9001] {
-                let (bytes, given) = ty.pack(&values(count, 5, 3.0));
-                let parts = count.div_ceil(4096);
-                let args = [Arg::In(&bytes), Arg::Out(4 * parts), Arg::U64(count as u64)];
-                let maxima = run(arch, &format!("fp8_amax_{suffix}"), parts, &args).remove(0);
-                let largest = given
-                    .iter()
-                    .fold(0.0f64, |largest, value| largest.max(value.abs()));
-                let found = Type::F32.unpack(&maxima).into_iter().fold(0.0f32, f32::max);
-                assert_eq!(f64::from(found), largest);
-                for format in formats(arch) {
-                    let args = [Arg::In(&maxima), Arg::Out(8), Arg::U32(parts as u32)];
-                    let scales = Type::F32
-                        .unpack(&run(arch, &format!("fp8_scale_{}", format.name), 1, &args)[0]);
-                    let scale = format.largest as f32 / found;
-                    assert_eq!(scales, [scale, 1.0 / scale], "{arch} {}", format.name);
-                }
+            for count in [1, 127, 129, 255, 4096, 9001] {
+                scales(on, ty, suffix, count);
             }
         }
+    }
+}
+
+pub(super) fn scales(on: On, ty: Type, suffix: &str, count: usize) {
+    let arch = on.arch;
+    let (bytes, given) = ty.pack(&values(count, 5, 3.0));
+    let parts = count.div_ceil(4096);
+    let args = [Arg::In(&bytes), Arg::Out(4 * parts), Arg::U64(count as u64)];
+    let maxima = run(on, &format!("fp8_amax_{suffix}"), parts, &args).remove(0);
+    let largest = given
+        .iter()
+        .fold(0.0f64, |largest, value| largest.max(value.abs()));
+    let found = Type::F32.unpack(&maxima).into_iter().fold(0.0f32, f32::max);
+    assert_eq!(f64::from(found), largest);
+    for format in formats(arch) {
+        let args = [Arg::In(&maxima), Arg::Out(8), Arg::U32(parts as u32)];
+        let scales = Type::F32.unpack(&run(on, &format!("fp8_scale_{}", format.name), 1, &args)[0]);
+        let scale = format.largest as f32 / found;
+        assert_eq!(scales, [scale, 1.0 / scale], "{arch} {}", format.name);
     }
 }

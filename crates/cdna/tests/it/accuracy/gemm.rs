@@ -5,7 +5,7 @@ use super::*;
 /// m, n, k, and what the strides are longer by.
 type Shape = (usize, usize, usize, usize);
 
-const SHAPES: [Shape; 7] = [
+const SHAPES: [Shape; 8] = [
     (1, 1, 1, 0),
     (127, 129, 255, 0),
     (129, 1, 127, 0),
@@ -14,9 +14,11 @@ const SHAPES: [Shape; 7] = [
     (264, 304, 456, 0),
     (256, 256, 512, 8),
     (131, 67, 97, 3),
+    (255, 127, 129, 1),
 ];
 
-fn product(arch: Arch, ty: Type, suffix: &str, form: &str, (m, n, k, pad): Shape, times: u64) {
+pub(super) fn product(on: On, ty: Type, suffix: &str, form: &str, (m, n, k, pad): Shape) {
+    let arch = on.arch;
     let (a_rows, a_columns) = if form.starts_with('t') {
         (k, m)
     } else {
@@ -39,13 +41,7 @@ fn product(arch: Arch, ty: Type, suffix: &str, form: &str, (m, n, k, pad): Shape
         Arg::U32(n as u32),
     ];
     let name = format!("gemm_{suffix}_{form}");
-    let out = run_times(
-        arch,
-        &name,
-        m.div_ceil(side) * n.div_ceil(side),
-        &args,
-        times,
-    );
+    let out = run(on, &name, m.div_ceil(side) * n.div_ceil(side), &args);
     let left = |i: usize, l: usize| {
         if form.starts_with('t') {
             av[l * lda + i]
@@ -74,10 +70,10 @@ fn products_in_f32() {
     if built().is_none() {
         return;
     }
-    for arch in ARCHS {
+    for on in TWICE {
         for form in ["nn", "nt", "tn"] {
             for shape in SHAPES {
-                product(arch, Type::F32, "f32", form, shape, 2);
+                product(on, Type::F32, "f32", form, shape);
             }
         }
     }
@@ -86,22 +82,21 @@ fn products_in_f32() {
 #[test]
 fn products_in_bf16_on_gfx942() {
     if built().is_some() {
-        bf16(Arch::Gfx942);
+        bf16(TWICE[0]);
     }
 }
 
 #[test]
 fn products_in_bf16_on_gfx950() {
     if built().is_some() {
-        bf16(Arch::Gfx950);
+        bf16(TWICE[1]);
     }
 }
 
-fn bf16(arch: Arch) {
+fn bf16(on: On) {
     for form in ["nn", "nt", "tn"] {
         for shape in SHAPES {
-            product(arch, Type::Bf16, "bf16", form, shape, 2);
+            product(on, Type::Bf16, "bf16", form, shape);
         }
-        product(arch, Type::Bf16, "bf16", form, (127, 131, 136, 0), 10);
     }
 }

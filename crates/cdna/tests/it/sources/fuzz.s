@@ -1,6 +1,6 @@
 // Loads v1 to v16 and s16 to s31, runs what is put in place of the s_nop, and
-// stores v1 to v16, s16 to s31, VCC and SCC. s[0:1] points to the arguments:
-// input, output.
+// stores v1 to v16, s16 to s31, VCC, EXEC and SCC. s[0:1] points to the
+// arguments: input, output, memory that s[8:9] points to, what LDS holds.
 .amdgcn_target "amdgcn-amd-amdhsa--gfx942"
 .text
 .globl fuzz
@@ -14,13 +14,22 @@ fuzz:
   .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16
   global_load_dword v\n, v0, s[4:5] offset:(\n-9)*256
   .endr
+  s_load_dwordx4 s[8:11], s[0:1], 0x10
   s_waitcnt vmcnt(0) lgkmcnt(0)
+  .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+  global_load_dword v17, v0, s[10:11] offset:\n*256
+  s_waitcnt vmcnt(0)
+  ds_write_b32 v0, v17 offset:\n*256
+  .endr
+  s_waitcnt lgkmcnt(0)
   s_mov_b64 vcc, s[16:17]
   s_cmp_eq_u32 s16, s16
-  .rept 64
+  .rept 256
   s_nop 9
   .endr
   s_cselect_b32 s15, 1, 0
+  s_mov_b64 s[12:13], exec
+  s_mov_b64 exec, -1
   .irp n, 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16
   global_store_dword v0, v\n, s[6:7] offset:(\n-9)*256
   .endr
@@ -38,6 +47,15 @@ fuzz:
   global_store_dword v0, v17, s[6:7] offset:0
   global_store_dword v0, v18, s[6:7] offset:256
   global_store_dword v0, v19, s[6:7] offset:512
+  v_mov_b32_e32 v20, s12
+  v_mov_b32_e32 v21, s13
+  global_store_dword v0, v20, s[6:7] offset:768
+  global_store_dword v0, v21, s[6:7] offset:1024
+  .irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
+  ds_read_b32 v17, v0 offset:\n*256
+  s_waitcnt lgkmcnt(0)
+  global_store_dword v0, v17, s[10:11] offset:\n*256
+  .endr
   s_endpgm
 .rodata
 .p2align 6
@@ -46,7 +64,8 @@ fuzz:
   .amdhsa_next_free_sgpr 40
   .amdhsa_accum_offset 32
   .amdhsa_user_sgpr_kernarg_segment_ptr 1
-  .amdhsa_kernarg_size 16
+  .amdhsa_kernarg_size 32
+  .amdhsa_group_segment_fixed_size 4096
   .amdhsa_float_denorm_mode_32 3
 .end_amdhsa_kernel
 .amdgpu_metadata
@@ -56,9 +75,9 @@ amdhsa.target: amdgcn-amd-amdhsa--gfx942
 amdhsa.kernels:
   - .name: fuzz
     .symbol: fuzz.kd
-    .kernarg_segment_size: 16
+    .kernarg_segment_size: 32
     .kernarg_segment_align: 8
-    .group_segment_fixed_size: 0
+    .group_segment_fixed_size: 4096
     .private_segment_fixed_size: 0
     .wavefront_size: 64
     .sgpr_count: 40
@@ -68,5 +87,7 @@ amdhsa.kernels:
     .args:
       - {.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}
       - {.size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}
+      - {.size: 8, .offset: 16, .value_kind: global_buffer, .address_space: global}
+      - {.size: 8, .offset: 24, .value_kind: global_buffer, .address_space: global}
 ...
 .end_amdgpu_metadata
