@@ -295,9 +295,8 @@ impl<'a> Machine<'a> {
             let pending = if let Some(first) = operand.vector_index() {
                 shadow.is_waited_for(first, count)
             } else if let Some(first) = operand.scalar_index() {
-                shadow.scalar_pending[first..first + count]
-                    .iter()
-                    .any(|loads| *loads > 0)
+                let loads = shadow.scalar_pending.iter().skip(first).take(count);
+                loads.into_iter().any(|loads| *loads > 0)
             } else {
                 false
             };

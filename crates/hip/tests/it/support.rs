@@ -13,7 +13,7 @@ use cairn_tensor::Pool;
 pub(crate) const ARCHS: [Arch; 2] = [Arch::Gfx942, Arch::Gfx950];
 
 /// Set in the process that has the GPU.
-const INSIDE: &str = "CAIRN_TEST_INSIDE";
+pub(crate) const INSIDE: &str = "CAIRN_TEST_INSIDE";
 
 /// Runs `body` on one simulated GPU of each architecture; `test` is the path of the
 /// calling test, which is started once more for each.
@@ -29,33 +29,42 @@ pub(crate) fn on_each(test: &str, body: impl Fn(&Gpu)) {
         return body(&Gpu::new(kernels));
     }
     for arch in ARCHS {
-        again(test, &format!("{}:1", arch.name()));
+        again(test, &format!("{}:1", arch.name()), &[]);
     }
 }
 
-/// Runs this test in a process of its own with this simulation.
+/// Runs this test in a process of its own with this simulation; what it printed.
 #[track_caller]
-pub(crate) fn again(test: &str, simulated: &str) {
-    let exec = Exec::new(std::env::current_exe().unwrap())
+pub(crate) fn again(test: &str, simulated: &str, more: &[(&str, &str)]) -> String {
+    let mut exec = Exec::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env("CAIRN_SIM", simulated)
         .env(INSIDE, "1");
+    for (name, value) in more {
+        exec = exec.env(name, value);
+    }
     let (status, output) = exec.capture().unwrap();
     let said = |bytes| String::from_utf8_lossy(bytes).into_owned();
     let (stdout, stderr) = (said(&output.stdout), said(&output.stderr));
     println!("{simulated}\n{stdout}");
-    assert!(status.success(), "{simulated}\n{stdout}\n{stderr}");
+    assert!(status.success(), "{simulated} {more:?}\n{stdout}\n{stderr}");
     assert!(
         stdout.contains("1 passed"),
         "no test is called {test}: {stdout}"
     );
+    stdout
+}
+
+/// Puts the simulator's library where HIP is looked for.
+pub(crate) fn place_library(folder: &Path) {
+    let library = std::env::current_exe().unwrap();
+    let library = library.with_file_name("libcairn_cdna_hip.so");
+    std::os::unix::fs::symlink(library, folder.join("libamdhip64.so")).unwrap();
 }
 
 /// The device of this number, through the simulator's library in `folder`.
 pub(crate) fn open(folder: &Path, ordinal: i32) -> Device {
-    let library = std::env::current_exe().unwrap();
-    let library = library.with_file_name("libcairn_cdna_hip.so");
-    std::os::unix::fs::symlink(library, folder.join("libamdhip64.so")).unwrap();
+    place_library(folder);
     Device::open(&[folder.to_path_buf()], ordinal).unwrap()
 }
 
