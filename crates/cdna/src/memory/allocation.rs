@@ -150,12 +150,9 @@ impl Allocation {
         })
     }
 
-    /// True when the aligned word at `offset` was written.
+    /// True when the aligned word at `offset` was written; not to be asked when all is.
     #[inline]
     pub(crate) fn is_word_written(&self, offset: u64) -> bool {
-        if self.is_complete() {
-            return true;
-        }
         let bits = self.written[offset as usize / 64].load(Relaxed);
         bits >> (offset % 64) & 15 == 15
     }
@@ -273,7 +270,11 @@ impl Allocation {
     }
 
     fn is_written_all(&self, start: u64, bytes: u64) -> bool {
-        let mut at = start;
+        let mut at = if self.is_complete() {
+            start + bytes
+        } else {
+            start
+        };
         while at < start + bytes {
             let step = if at.is_multiple_of(4) && at + 4 <= start + bytes {
                 4
