@@ -123,7 +123,10 @@ mod tests {
         let entry = entry(&[(0, 8, "global_buffer"), (8, 4, "by_value")]);
         let buffer = Arg::Buffer(Address(0));
         let said = |args: &[Arg]| pack("k", &entry, args).unwrap_err().0;
-        assert_eq!(said(&[buffer.clone()]), "`k` takes 2 arguments, not 1");
+        assert_eq!(
+            said(std::slice::from_ref(&buffer)),
+            "`k` takes 2 arguments, not 1"
+        );
         assert_eq!(
             said(&[Arg::U64(1), Arg::U32(1)]),
             "argument 0 (`x`) of `k` is a global_buffer of 8 bytes, not a by_value of 8"

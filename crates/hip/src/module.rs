@@ -18,11 +18,11 @@ use crate::device::Device;
 use crate::error::GpuError;
 
 /// In `extra` of a launch: the packed arguments follow.
-const PARAM_BUFFER_POINTER: *mut c_void = 1 as *mut c_void;
+const PARAM_BUFFER_POINTER: *mut c_void = std::ptr::without_provenance_mut(1);
 /// Their size follows.
-const PARAM_BUFFER_SIZE: *mut c_void = 2 as *mut c_void;
+const PARAM_BUFFER_SIZE: *mut c_void = std::ptr::without_provenance_mut(2);
 /// The end.
-const PARAM_END: *mut c_void = 3 as *mut c_void;
+const PARAM_END: *mut c_void = std::ptr::without_provenance_mut(3);
 /// Most workgroups of a launch.
 const MAX_WORKGROUPS: u64 = (1 << 31) - 1;
 
