@@ -5,20 +5,33 @@
 // computes: 256 elements of out = f(x) in f32, rounded once; kinds are numbered as in `Unary` below
 // tiles:    256 elements
 // lds:      none
-// limit:    workgroup 256, vgprs 48, sgprs 48, lds 0
+// limit:    workgroup 256, vgprs 64, sgprs 64, lds 0
 //
-// kernels:  binary_f32, binary_bf16
+// kernels:  binary_f32, binary_bf16, binary_f64
 // computes: 256 elements of out = f(a, b), a and b each at its place; kinds are numbered as in `Binary` below
 // tiles:    256 elements
 // lds:      none
 // limit:    workgroup 256, vgprs 48, sgprs 96, lds 0
 #include "device.h"
 #include "exp.h"
+#include "gelu.h"
 #include "geometry.h"
+#include "trigonometry.h"
 
-enum class Unary : u32 { Neg, Abs, Exp, Sqrt, Rsqrt, Reciprocal, Square, Sigmoid, Silu, Relu };
+enum class Unary : u32 {
+    Neg, Abs, Exp, Sqrt, Rsqrt, Reciprocal, Square, Sigmoid, Silu, Relu, Log, Tanh, Gelu, Sin, Cos
+};
 
 enum class Binary : u32 { Add, Sub, Mul, Div, Max, Min, Greater, GreaterEqual, Equal };
+
+// Near 0, where the quotient cancels, by the first terms of the series.
+DEVICE f32 tangent(f32 x) {
+    if (__builtin_fabsf(x) < 0.1f) {
+        f32 y = x * x;
+        return x * (1.0f - y * (1.0f / 3.0f - y * (2.0f / 15.0f - y * (17.0f / 315.0f))));
+    }
+    return 1.0f - 2.0f / (exponential(2.0f * x) + 1.0f);
+}
 
 DEVICE f32 apply(Unary kind, f32 x) {
     switch (kind) {
@@ -33,12 +46,22 @@ DEVICE f32 apply(Unary kind, f32 x) {
         case Unary::Silu: return x / (1.0f + exponential(-x));
         // NaN stays NaN.
         case Unary::Relu: return x < 0.0f ? 0.0f : x;
+        case Unary::Log: return __builtin_logf(x);
+        case Unary::Tanh: return tangent(x);
+        case Unary::Gelu: return gelu(x);
+        case Unary::Sin:
+        case Unary::Cos: {
+            f64 cosine, sine;
+            cosine_and_sine((f64)x, cosine, sine);
+            return (f32)(kind == Unary::Cos ? cosine : sine);
+        }
     }
     return 0.0f;
 }
 
 // The first operand wins where both are equal or it is NaN.
-DEVICE f32 apply(Binary kind, f32 a, f32 b) {
+template <typename F>
+DEVICE F apply(Binary kind, F a, F b) {
     switch (kind) {
         case Binary::Add: return a + b;
         case Binary::Sub: return a - b;
@@ -46,11 +69,11 @@ DEVICE f32 apply(Binary kind, f32 a, f32 b) {
         case Binary::Div: return a / b;
         case Binary::Max: return a >= b || a != a ? a : b;
         case Binary::Min: return a <= b || a != a ? a : b;
-        case Binary::Greater: return a > b ? 1.0f : 0.0f;
-        case Binary::GreaterEqual: return a >= b ? 1.0f : 0.0f;
-        case Binary::Equal: return a == b ? 1.0f : 0.0f;
+        case Binary::Greater: return a > b ? (F)1 : (F)0;
+        case Binary::GreaterEqual: return a >= b ? (F)1 : (F)0;
+        case Binary::Equal: return a == b ? (F)1 : (F)0;
     }
-    return 0.0f;
+    return (F)0;
 }
 
 template <typename T>
@@ -61,13 +84,14 @@ DEVICE void unary(const T* x, T* out, u64 count, u32 kind) {
     }
 }
 
-template <typename T>
+// Computed in F.
+template <typename F, typename T>
 DEVICE void binary(const T* a, const T* b, T* out, const Geometry<2>& geometry, u32 kind) {
     u64 index = (u64)workgroup() * 256 + lane_of_workgroup();
     if (index < geometry.count) {
         u64 offsets[2];
         geometry.at((u32)index, offsets);
-        out[index] = (T)apply((Binary)kind, (f32)a[offsets[0]], (f32)b[offsets[1]]);
+        out[index] = (T)apply<F>((Binary)kind, (F)a[offsets[0]], (F)b[offsets[1]]);
     }
 }
 
@@ -76,9 +100,13 @@ KERNEL(256) unary_f32(const f32* x, f32* out, u64 count, u32 kind) { unary(x, ou
 KERNEL(256) unary_bf16(const bf16* x, bf16* out, u64 count, u32 kind) { unary(x, out, count, kind); }
 
 KERNEL(256) binary_f32(const f32* a, const f32* b, f32* out, Geometry<2> geometry, u32 kind) {
-    binary(a, b, out, geometry, kind);
+    binary<f32>(a, b, out, geometry, kind);
 }
 
 KERNEL(256) binary_bf16(const bf16* a, const bf16* b, bf16* out, Geometry<2> geometry, u32 kind) {
-    binary(a, b, out, geometry, kind);
+    binary<f32>(a, b, out, geometry, kind);
+}
+
+KERNEL(256) binary_f64(const f64* a, const f64* b, f64* out, Geometry<2> geometry, u32 kind) {
+    binary<f64>(a, b, out, geometry, kind);
 }

@@ -14,19 +14,13 @@
 // lds:      [0, 16) sums of the four waves
 // limit:    workgroup 256, vgprs 32, sgprs 48, lds 16
 //
-// kernels:  rmsnorm_backward_rows_f32, rmsnorm_backward_rows_bf16, rmsnorm_backward_rows_bf16_wide
+// kernels:  rmsnorm_backward_rows_f32, rmsnorm_backward_rows_bf16, rmsnorm_backward_rows_bf16_wide,
+//           rmsnorm_backward_rows_add_f32, rmsnorm_backward_rows_add_bf16, rmsnorm_backward_rows_add_bf16_wide
 // computes: the gradient of x for a band of 32 rows, and the band's part of the gradient of the weight;
 //           ceil(rows / 32) workgroups
 // tiles:    32 rows; first a row per wave, then 256 columns at a time
 // lds:      [0, 128) rstd of each row, [128, 256) the row's factor of x
 // limit:    workgroup 256, vgprs 48, sgprs 96, lds 256
-//
-// kernels:  rmsnorm_backward_rows_add_f32, rmsnorm_backward_rows_add_bf16, rmsnorm_backward_rows_add_bf16_wide
-// computes: the gradient of x for a band of 32 rows, and the band's part of the gradient of the weight;
-//           ceil(rows / 32) workgroups
-// tiles:    32 rows; first a row per wave, then 256 columns at a time
-// lds:      [0, 128) rstd of each row, [128, 256) the row's factor of x
-// limit:    workgroup 256, vgprs 48, sgprs 106, lds 256
 //
 // kernels:  rmsnorm_backward_weight_f32, rmsnorm_backward_weight_bf16
 // computes: 256 columns of the gradient of the weight from all bands; ceil(columns / 256) workgroups
@@ -87,6 +81,8 @@ DEVICE void backward_rows(const T* gradient, const T* x, const W* weight, const 
         f32 w = (f32)weight[column];
         f32 part = 0.0f;
         u64 at = first * columns + column;
+        // Two at once: more addresses than that do not fit the scalar registers.
+#pragma unroll 2
         for (u32 row = 0; row < here; ++row, at += columns) {
             f32 g = (f32)gradient[at], value = (f32)x[at], scale = scales[row];
             f32 of_value = scale * w * g - value * factors[row];

@@ -5,12 +5,14 @@
 
 mod adamw;
 mod attention;
+mod cache;
 mod copy;
 mod cross_entropy;
 mod elementwise;
 mod embedding;
 mod functions;
 mod geometry;
+mod layernorm;
 mod matmul;
 mod reduce;
 mod rope;
@@ -37,6 +39,8 @@ pub(crate) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         rope::find,
         reduce::find,
         adamw::find,
+        layernorm::find,
+        cache::find,
         copy::find,
     ];
     families.iter().find_map(|family| family(op, signature))

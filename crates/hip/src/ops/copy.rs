@@ -1,7 +1,9 @@
 //! What moves elements, and constants.
 
 use cairn_formats::{DType, bf16, f16};
-use cairn_graph::ops::{Assign, Broadcast, Concat, Fill, Iota, Pad, Reshape, Slice, Transpose};
+use cairn_graph::ops::{
+    Assign, Broadcast, Cast, Concat, Fill, Iota, Pad, Reshape, Slice, Transpose,
+};
 use cairn_graph::{Op, Shape};
 use cairn_tensor::{Address, Element, KernelError, Operand, Signature};
 
@@ -75,7 +77,8 @@ fn moves(op: &dyn Op, signature: &Signature) -> Option<Moves> {
     };
     let input = signature.inputs.first()?;
     let (shape, strides) = (&input.ty.shape, strides_of(input));
-    if attributes::<Reshape>(op).is_some() {
+    let same = attributes::<Cast>(op).is_some_and(|op| op.dtype == input.ty.dtype);
+    if same || attributes::<Reshape>(op).is_some() {
         return plain(whole(0, shape, strides));
     }
     if attributes::<Assign>(op).is_some() {

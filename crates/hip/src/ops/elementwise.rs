@@ -1,11 +1,11 @@
-//! Sums, products, gated units and casts of arrays that lie alike.
+//! Sums, products, gated units, casts, choices and dropout of arrays that lie alike.
 
 use cairn_formats::DType;
 use cairn_graph::Op;
-use cairn_graph::ops::{Binary, BinaryKind, Cast, Glu, GluGrad, GluKind};
+use cairn_graph::ops::{Binary, BinaryKind, Cast, Dropout, Glu, GluGrad, GluKind, Select};
 use cairn_tensor::Signature;
 
-use super::{attributes, operand, place, plain, result};
+use super::{attributes, operand, place, plain, result, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
 
@@ -17,6 +17,8 @@ pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         .or_else(|| glu(op, signature))
         .or_else(|| glu_grad(op, signature))
         .or_else(|| cast(op, signature))
+        .or_else(|| select(op, signature))
+        .or_else(|| dropout(op, signature))
 }
 
 /// Elements that a workgroup handles: 16 bytes a lane.
@@ -29,9 +31,8 @@ fn count(signature: &Signature) -> usize {
 }
 
 /// Kernels of the form `(a, b, out, count)`.
-fn pairwise(kernel: String, signature: &Signature) -> Option<Plan> {
+fn pairwise(kernel: String, each: usize, signature: &Signature) -> Option<Plan> {
     let count = count(signature);
-    let each = per_workgroup(signature.outputs[0].dtype.bytes(1));
     let name = kernel.clone();
     let plan = Plan::new([kernel], move |kernels, args| {
         kernels.launch(
@@ -58,23 +59,27 @@ fn binary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         return None;
     };
     let suffix = plain(signature).filter(|_| a.ty.shape == b.ty.shape)?;
-    pairwise(format!("{name}_{suffix}"), signature)
+    let each = per_workgroup(a.ty.dtype.bytes(1));
+    pairwise(format!("{name}_{suffix}"), each, signature)
+}
+
+/// How kernels name a gated unit, and the elements that a workgroup handles.
+fn gated(kind: GluKind, signature: &Signature) -> (&'static str, usize) {
+    match kind {
+        GluKind::Swiglu => ("swiglu", per_workgroup(signature.outputs[0].dtype.bytes(1))),
+        GluKind::Geglu => ("geglu", LANES),
+    }
 }
 
 fn glu(op: &dyn Op, signature: &Signature) -> Option<Plan> {
-    if attributes::<Glu>(op)?.kind != GluKind::Swiglu {
-        return None;
-    }
-    pairwise(format!("swiglu_{}", plain(signature)?), signature)
+    let (name, each) = gated(attributes::<Glu>(op)?.kind, signature);
+    pairwise(format!("{name}_{}", plain(signature)?), each, signature)
 }
 
 fn glu_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
-    if attributes::<GluGrad>(op)?.kind != GluKind::Swiglu {
-        return None;
-    }
-    let kernel = format!("swiglu_backward_{}", plain(signature)?);
+    let (name, each) = gated(attributes::<GluGrad>(op)?.kind, signature);
+    let kernel = format!("{name}_backward_{}", plain(signature)?);
     let count = count(signature);
-    let each = per_workgroup(signature.outputs[0].dtype.bytes(1));
     let name = kernel.clone();
     Some(Plan::new([kernel], move |kernels, args| {
         kernels.launch(
@@ -92,23 +97,89 @@ fn glu_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     }))
 }
 
+fn select(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    attributes::<Select>(op)?;
+    let condition = signature.inputs.first()?.ty.dtype;
+    let by = match condition {
+        DType::I32 => "i32",
+        DType::U8 => "u8",
+        float => suffix(float)?,
+    };
+    let bits = signature.outputs[0].dtype.bits();
+    let float = condition.is_float() && condition.bits() != bits;
+    let name = format!("select_{by}_{bits}");
+    let count = count(signature);
+    let fits = [16, 32].contains(&bits) && !float && signature.is_contiguous();
+    fits.then(|| {
+        Plan::new([name.clone()], move |kernels, args| {
+            let given = [
+                operand(args, 0)?,
+                operand(args, 1)?,
+                operand(args, 2)?,
+                result(args, 0)?,
+                Arg::U64(count as u64),
+            ];
+            kernels.launch(&name, count.div_ceil(LANES) as u64, &given)
+        })
+    })
+}
+
+fn dropout(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+    let op = attributes::<Dropout>(op)?;
+    let x = signature
+        .inputs
+        .first()
+        .filter(|_| signature.is_contiguous())?;
+    let name = format!("dropout_{}", suffix(x.ty.dtype)?);
+    let count = count(signature);
+    let plan = Plan::new([name.clone()], move |kernels, args| {
+        let given = [
+            place(args, 0, 0)?,
+            operand(args, 1)?,
+            result(args, 0)?,
+            Arg::U64(count as u64),
+            Arg::U64(op.key),
+            Arg::F32(op.p as f32),
+            Arg::F32((1.0 - op.p) as f32),
+        ];
+        kernels.launch(&name, count.div_ceil(LANES) as u64, &given)
+    });
+    Some(plan.in_place(&[(0, 0)]))
+}
+
+/// How `kernels/cast.hip` names a dtype.
+fn cast_name(dtype: DType) -> Option<&'static str> {
+    Some(match dtype {
+        DType::U8 => "u8",
+        DType::I32 => "i32",
+        DType::I64 => "i64",
+        DType::F32 => "f32",
+        DType::BF16 => "bf16",
+        DType::F64 => "f64",
+        _ => return None,
+    })
+}
+
 fn cast(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     attributes::<Cast>(op)?;
     let from = signature
         .inputs
         .first()
         .filter(|input| input.strides.is_none())?;
-    let kernel = match (from.ty.dtype, signature.outputs[0].dtype) {
-        (DType::F32, DType::BF16) => "cast_f32_bf16",
-        (DType::BF16, DType::F32) => "cast_bf16_f32",
-        _ => return None,
-    };
+    let (from, to) = (from.ty.dtype, signature.outputs[0].dtype);
+    if from == to {
+        return None;
+    }
+    // These two take four elements a lane.
+    let wide = matches!(
+        (from, to),
+        (DType::F32, DType::BF16) | (DType::BF16, DType::F32)
+    );
+    let each = if wide { LANES * 4 } else { LANES };
+    let kernel = format!("cast_{}_{}", cast_name(from)?, cast_name(to)?);
     let count = count(signature);
-    Some(Plan::new([kernel.to_owned()], move |kernels, args| {
-        kernels.launch(
-            kernel,
-            count.div_ceil(LANES * 4) as u64,
-            &[operand(args, 0)?, result(args, 0)?, Arg::U64(count as u64)],
-        )
+    Some(Plan::new([kernel.clone()], move |kernels, args| {
+        let given = [operand(args, 0)?, result(args, 0)?, Arg::U64(count as u64)];
+        kernels.launch(&kernel, count.div_ceil(each) as u64, &given)
     }))
 }

@@ -1,5 +1,6 @@
 //! Functions of one element, and of two with broadcasting.
 
+use cairn_formats::DType;
 use cairn_graph::Op;
 use cairn_graph::ops::{Binary, BinaryKind, Unary, UnaryKind};
 use cairn_tensor::Signature;
@@ -17,8 +18,8 @@ pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
 }
 
 /// The number of a kind in `kernels/functions.hip`.
-fn unary_number(kind: UnaryKind) -> Option<u32> {
-    Some(match kind {
+fn unary_number(kind: UnaryKind) -> u32 {
+    match kind {
         UnaryKind::Neg => 0,
         UnaryKind::Abs => 1,
         UnaryKind::Exp => 2,
@@ -29,8 +30,12 @@ fn unary_number(kind: UnaryKind) -> Option<u32> {
         UnaryKind::Sigmoid => 7,
         UnaryKind::Silu => 8,
         UnaryKind::Relu => 9,
-        _ => return None,
-    })
+        UnaryKind::Log => 10,
+        UnaryKind::Tanh => 11,
+        UnaryKind::Gelu => 12,
+        UnaryKind::Sin => 13,
+        UnaryKind::Cos => 14,
+    }
 }
 
 fn binary_number(kind: BinaryKind) -> u32 {
@@ -48,7 +53,7 @@ fn binary_number(kind: BinaryKind) -> u32 {
 }
 
 fn unary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
-    let number = unary_number(attributes::<Unary>(op)?.kind)?;
+    let number = unary_number(attributes::<Unary>(op)?.kind);
     let name = format!("unary_{}", plain(signature)?);
     let count = signature.outputs[0].shape.num_elements();
     let plan = Plan::new([name.clone()], move |kernels, args| {
@@ -70,10 +75,14 @@ fn binary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     };
     let out = &signature.outputs[0];
     let same = a.ty.dtype == out.dtype && b.ty.dtype == out.dtype;
-    let name = format!("binary_{}", suffix(out.dtype).filter(|_| same)?);
+    let dtype = match out.dtype {
+        DType::F64 => "f64",
+        other => suffix(other)?,
+    };
+    let name = format!("binary_{dtype}");
     let strides =
         [a, b].map(|operand| stretched(&operand.ty.shape, operand.strides.as_deref(), &out.shape));
-    let geometry = Geometry::new(out.shape.dims(), &strides)?;
+    let geometry = Geometry::new(out.shape.dims(), &strides).filter(|_| same)?;
     let plan = Plan::new([name.clone()], move |kernels, args| {
         let given = [
             place(args, 0, 0)?,

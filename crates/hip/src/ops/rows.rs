@@ -10,7 +10,7 @@ use crate::args::Arg;
 use crate::backend::Plan;
 
 /// Rows of a band of the weight's gradient.
-const BAND: usize = 32;
+pub(super) const BAND: usize = 32;
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     softmax(op, signature)
@@ -19,10 +19,16 @@ pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         .or_else(|| rmsnorm_grad(op, signature))
 }
 
+/// `softmax_` or, of the logarithm, `softmax_log_`.
+fn stem(log: bool) -> &'static str {
+    if log { "softmax_log" } else { "softmax" }
+}
+
 fn softmax(op: &dyn Op, signature: &Signature) -> Option<Plan> {
-    let name = format!("softmax_forward_{}", plain(signature)?);
+    let log = attributes::<Softmax>(op)?.log;
+    let name = format!("{}_forward_{}", stem(log), plain(signature)?);
     let (rows, columns) = rows_and_columns(&signature.outputs[0].shape)?;
-    let columns = size(columns).filter(|_| attributes::<Softmax>(op).is_some_and(|op| !op.log))?;
+    let columns = size(columns)?;
     Some(Plan::new([name.clone()], move |kernels, args| {
         let given = [operand(args, 0)?, result(args, 0)?, Arg::U32(columns)];
         kernels.launch(&name, rows as u64, &given)
@@ -30,10 +36,10 @@ fn softmax(op: &dyn Op, signature: &Signature) -> Option<Plan> {
 }
 
 fn softmax_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
-    let name = format!("softmax_backward_{}", plain(signature)?);
+    let log = attributes::<SoftmaxGrad>(op)?.log;
+    let name = format!("{}_backward_{}", stem(log), plain(signature)?);
     let (rows, columns) = rows_and_columns(&signature.outputs[0].shape)?;
-    let columns =
-        size(columns).filter(|_| attributes::<SoftmaxGrad>(op).is_some_and(|op| !op.log))?;
+    let columns = size(columns)?;
     Some(Plan::new([name.clone()], move |kernels, args| {
         let given = [
             operand(args, 1)?,
@@ -46,7 +52,7 @@ fn softmax_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
 }
 
 /// How kernels name rows of one dtype beside a weight of another.
-fn with_weight(rows: DType, weight: DType) -> Option<String> {
+pub(super) fn with_weight(rows: DType, weight: DType) -> Option<String> {
     let own = suffix(rows)?;
     match weight {
         same if same == rows => Some(own.to_owned()),

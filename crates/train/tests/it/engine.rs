@@ -38,6 +38,8 @@ pub(crate) struct How {
     /// Decides there in which order workgroups and waves run, and what memory holds
     /// before it is written.
     pub(crate) sim_seed: u32,
+    /// The memory that it has there, such as `8M`; 4 GiB without.
+    pub(crate) sim_memory: Option<&'static str>,
 }
 
 /// Goes on from the newest checkpoint.
@@ -48,6 +50,7 @@ pub(crate) const RESUME: How = How {
     threads: 0,
     gpu: None,
     sim_seed: 0,
+    sim_memory: None,
 };
 
 /// How a process ended.
@@ -147,6 +150,7 @@ impl Workspace {
         if let Some(arch) = how.gpu {
             process.env("CAIRN_SIM", format!("{arch}:1"));
             process.env("CAIRN_SIM_SEED", how.sim_seed.to_string());
+            process.env("CAIRN_SIM_MEMORY", how.sim_memory.unwrap_or("4G"));
         }
         process.output().unwrap().into()
     }

@@ -155,7 +155,7 @@ fn other_families_train_as_on_the_cpu() {
         (
             "llama_tiny.yaml",
             "gfx950",
-            &["train_iters=4", "precision=f32"],
+            &["train_iters=4", "precision=f32", "hidden_dropout=0.1"],
         ),
     ] {
         let wanted = losses_of(model, overrides, How::default());
@@ -285,16 +285,11 @@ fn what_a_gpu_cannot_do_is_told() {
         "were finite",
     );
 
-    let evaluated = workspace(
-        "llama_tiny.yaml",
-        &["train_iters=1", "eval_interval=1", "eval_iters=1"],
-    );
-    evaluated.complete(on("gfx950"));
-    let evaluations = evaluated.metrics();
-    assert!(
-        evaluations.iter().any(|line| line["val_loss"].is_number()),
-        "{evaluations:?}"
-    );
+    let full = workspace("llama_tiny.yaml", &["train_iters=1"]).train(How {
+        sim_memory: Some("3M"),
+        ..on("gfx942")
+    });
+    full.expect_error(1, "train::memory", "not enough memory", "micro_batch_size");
 
     // In f16 no kernel computes.
     let half = workspace("llama_tiny.yaml", &["train_iters=1", "precision=f16"]);
@@ -303,4 +298,43 @@ fn what_a_gpu_cannot_do_is_told() {
 
     let ended = workspace("llama_tiny.yaml", &["train_iters=1"]).train(on("gfx90a"));
     ended.expect_error(2, "train::device", "", "doctor");
+}
+
+/// What a run does beside its steps, on the GPU: evaluation, and text at the end.
+#[test]
+fn a_gpu_evaluates_and_writes_text_as_the_cpu() {
+    if !ready() {
+        return;
+    }
+    let overrides = [
+        "train_iters=3",
+        "eval_interval=3",
+        "eval_iters=1",
+        "precision=f32",
+        "sample.prompt=the",
+        "sample.tokens=6",
+        "sample.temperature=0.0",
+    ];
+    let run = |how: How| {
+        let workspace = workspace("llama_tiny.yaml", &overrides);
+        let ended = workspace.complete(how);
+        let evaluation = workspace
+            .metrics()
+            .into_iter()
+            .find_map(|line| line["val_loss"].as_f64());
+        let text = ended
+            .stderr
+            .lines()
+            .find(|line| line.contains("the") && line.contains("sample"));
+        (
+            evaluation.expect("an evaluation"),
+            text.map(str::to_owned),
+            ended.stderr,
+        )
+    };
+    let (loss, text, said) = run(How::default());
+    let (found, on_gpu, _) = run(on("gfx950"));
+    assert!((loss - found).abs() < 1e-3, "{found} instead of {loss}");
+    assert!(text.is_some(), "{said}");
+    assert_eq!(on_gpu, text);
 }
