@@ -17,7 +17,7 @@ struct Rates {
 template <typename T>
 DEVICE void adamw(f32* parameter, const T* gradient, f32* m, f32* v, const f32* schedule, const f32* scale,
                   const f32* apply, bf16* copy, u64 count, const Rates& rates) {
-    u64 at = (u64)workgroup() * 256 + lane_of_workgroup();
+    u64 at = element();
     if (at >= count || apply[0] == 0.0f) {
         return;
     }

@@ -108,8 +108,7 @@ DEVICE void forward(const T* q, const T* k, const T* v, const i32* start_at, T* 
         out[at] = (T)(count == 0 ? 0.0f : sum / total);
     }
     if (lane == 0) {
-        constexpr f32 LN_2 = 0.693147182464599609375f;
-        f32 sum_of_all = count == 0 ? -__builtin_inff() : largest + LN_2 * __builtin_amdgcn_logf(total);
+        f32 sum_of_all = count == 0 ? -__builtin_inff() : largest + __builtin_logf(total);
         lse[((u64)batch * sizes.query_heads + head) * sizes.queries + query] = sum_of_all;
     }
 }

@@ -16,7 +16,7 @@ DEVICE void write(const T* fresh, const i32* position, T* cache, u64 count, u32 
     if (first < 0 || (u64)first + length > most) {
         __builtin_trap();
     }
-    u64 at = (u64)workgroup() * 256 + lane_of_workgroup();
+    u64 at = element();
     if (at < count) {
         u64 sequence = at / ((u64)length * entry), rest = at % ((u64)length * entry);
         cache[(sequence * most + (u64)first) * entry + rest] = fresh[at];

@@ -91,7 +91,7 @@ struct Cast<f64, i64> {
 
 template <typename From, typename To>
 DEVICE void cast(const From* in, To* out, u64 count) {
-    u64 at = (u64)workgroup() * 256 + lane_of_workgroup();
+    u64 at = element();
     if (at < count) {
         out[at] = Cast<From, To>::of(in[at]);
     }

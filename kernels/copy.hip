@@ -20,8 +20,6 @@
 #include "device.h"
 #include "geometry.h"
 
-DEVICE u64 element() { return (u64)workgroup() * 256 + lane_of_workgroup(); }
-
 template <typename T>
 DEVICE void copy(const T* in, T* out, const Geometry<2>& geometry) {
     u64 index = element();

@@ -50,8 +50,7 @@ DEVICE Token token_of(const f32* logits, const i32* targets, f32* losses, u32 vo
             sum += exponential(logits[at] - largest);
         }
         sum = over_workgroup<Sum, 4>(sum, scratch);
-        constexpr f32 LN_2 = 0.693147182464599609375f;
-        f32 lse = largest + LN_2 * __builtin_amdgcn_logf(sum);
+        f32 lse = largest + __builtin_logf(sum);
         token = {true, (u32)target, lse, lse - logits[target] + z_loss * lse * lse};
     }
     if (lane_of_workgroup() == 0) {

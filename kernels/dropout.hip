@@ -37,7 +37,7 @@ DEVICE u32 random_bits(u64 key, u64 step, u64 element) {
 
 template <typename T>
 DEVICE void dropout(const T* x, const u64* rng, T* out, u64 count, u64 scope, f32 p, f32 kept) {
-    u64 at = (u64)workgroup() * 256 + lane_of_workgroup();
+    u64 at = element();
     if (at < count) {
         u64 key = mix(mix(rng[0]) ^ scope);
         f32 drawn = (f32)(random_bits(key, rng[1], at) >> 8) * 0x1p-24f;

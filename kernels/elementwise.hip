@@ -31,7 +31,7 @@
 #include "exp.h"
 
 // The first of the `count` elements that this lane handles.
-DEVICE u64 first_element(u32 count) { return ((u64)workgroup() * 256 + lane_of_workgroup()) * count; }
+DEVICE u64 first_element(u32 count) { return element() * count; }
 
 struct Add {
     static MEMBER f32 of(f32 a, f32 b) { return a + b; }

@@ -78,7 +78,7 @@ DEVICE F apply(Binary kind, F a, F b) {
 
 template <typename T>
 DEVICE void unary(const T* x, T* out, u64 count, u32 kind) {
-    u64 index = (u64)workgroup() * 256 + lane_of_workgroup();
+    u64 index = element();
     if (index < count) {
         out[index] = (T)apply((Unary)kind, (f32)x[index]);
     }
@@ -87,7 +87,7 @@ DEVICE void unary(const T* x, T* out, u64 count, u32 kind) {
 // Computed in F.
 template <typename F, typename T>
 DEVICE void binary(const T* a, const T* b, T* out, const Geometry<2>& geometry, u32 kind) {
-    u64 index = (u64)workgroup() * 256 + lane_of_workgroup();
+    u64 index = element();
     if (index < geometry.count) {
         u64 offsets[2];
         geometry.at((u32)index, offsets);

@@ -14,8 +14,6 @@
 #include "device.h"
 #include "gelu.h"
 
-DEVICE u64 element() { return (u64)workgroup() * 256 + lane_of_workgroup(); }
-
 template <typename T>
 DEVICE void forward(const T* gate, const T* up, T* out, u64 count) {
     u64 at = element();

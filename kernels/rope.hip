@@ -16,7 +16,7 @@
 #include "trigonometry.h"
 
 KERNEL(256) rope_table(const i32* positions, const f64* frequencies, f32* out, u32 count, u32 half) {
-    u64 index = (u64)workgroup() * 256 + lane_of_workgroup();
+    u64 index = element();
     if (index < (u64)count * half) {
         u64 position = index / half, i = index % half;
         f64 cosine, sine;
@@ -30,7 +30,7 @@ KERNEL(256) rope_table(const i32* positions, const f64* frequencies, f32* out, u
 // Heads lie as [batch, position, head, 2 half].
 template <typename T>
 DEVICE void rope(const T* x, const f32* table, T* out, u64 pairs, u32 positions, u32 heads, u32 half, f32 sign) {
-    u64 index = (u64)workgroup() * 256 + lane_of_workgroup();
+    u64 index = element();
     if (index < pairs) {
         u64 head = index / half;
         u32 i = index % half;

@@ -10,7 +10,7 @@
 
 template <typename C, typename T>
 DEVICE void select(const C* condition, const T* a, const T* b, T* out, u64 count) {
-    u64 at = (u64)workgroup() * 256 + lane_of_workgroup();
+    u64 at = element();
     if (at < count) {
         out[at] = condition[at] != (C)0 ? a[at] : b[at];
     }

@@ -44,6 +44,9 @@ DEVICE u32 wave_of_workgroup() { return __builtin_amdgcn_readfirstlane(lane_of_w
 
 DEVICE u32 workgroup() { return __builtin_amdgcn_workgroup_id_x(); }
 
+// The element of a lane, where workgroups have 256 and each lane has one.
+DEVICE u64 element() { return (u64)workgroup() * 256 + lane_of_workgroup(); }
+
 // Values from here on are in registers as they are: the compiler neither makes
 // them again nor folds what they were made of into later addresses.
 DEVICE void keep(u32& value) { __asm__("" : "+v"(value)); }

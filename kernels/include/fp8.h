@@ -13,7 +13,7 @@
 constexpr u32 AMAX_PART = 4096;
 
 // The first of the `count` elements that this lane handles.
-DEVICE u64 first_element(u32 count) { return ((u64)workgroup() * 256 + lane_of_workgroup()) * count; }
+DEVICE u64 first_element(u32 count) { return element() * count; }
 
 template <typename T>
 DEVICE void amax_part(const T* x, f32* parts, u64 count) {

@@ -23,7 +23,7 @@ pub(crate) fn run(_: Args, context: &Context) -> Result {
         ("gpu", amd::driver()),
         ("compilers", amd::compilers()),
         ("hip", amd::hip(context)),
-        ("rccl", amd::rccl()),
+        ("rccl", amd::rccl(context)),
     ];
     let variables: Vec<_> = env::REGISTRY
         .iter()

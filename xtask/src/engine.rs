@@ -103,6 +103,14 @@ pub(crate) fn simulated_hip(context: &Context) -> PathBuf {
     target_dir(context).join("sim")
 }
 
+/// Folders that HIP is looked for in before the loader's own: the simulated one's first
+/// where it is wanted, then ROCm's.
+pub(crate) fn hip_folders(context: &Context, simulated: bool) -> Vec<PathBuf> {
+    let own = simulated.then(|| simulated_hip(context));
+    let rocm = env::get(&env::ROCM_HOME).map(|home| PathBuf::from(home).join("lib"));
+    own.into_iter().chain(rocm).collect()
+}
+
 /// Builds the simulated HIP and puts it into a folder; the library's file.
 pub(crate) fn place_simulated_hip(context: &Context, folder: &Path) -> Result<PathBuf> {
     let target = target_dir(context);

@@ -18,14 +18,6 @@ pub enum GpuError {
         /// What HIP says.
         reason: String,
     },
-    /// A call failed.
-    #[error("{call} failed: {reason}")]
-    Call {
-        /// HIP's name of the call.
-        call: &'static str,
-        /// What HIP says.
-        reason: String,
-    },
     /// No kernels are written for the device.
     #[error(
         "device {ordinal} is a `{name}`, for which there are no kernels; there are for {}",

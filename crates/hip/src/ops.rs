@@ -25,6 +25,9 @@ use cairn_tensor::{Address, DeviceArgs, KernelError, Signature};
 use crate::args::Arg;
 use crate::backend::Plan;
 
+/// Lanes of a workgroup of the kernels that handle an element a lane.
+const LANES: usize = 256;
+
 /// The plan for an operator on these operands.
 pub(crate) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     // Of two that compute an operator the first is the faster one.

@@ -76,10 +76,10 @@ pub struct DeviceArgs<'a> {
 }
 
 impl<'a> DeviceArgs<'a> {
-    /// Where an input is: in an output's place if it is computed in place.
+    /// An input that is never in place.
     ///
     /// # Errors
-    /// When there is no such input: a fault of the executor.
+    /// When it is, or there is no such input: a fault of the executor.
     pub fn input(&self, index: usize) -> Result<DeviceView<'a>, KernelError> {
         let view = self.inputs.get(index).copied().flatten();
         view.ok_or_else(|| KernelError(format!("input {index} is missing or in place")))

@@ -60,17 +60,9 @@ fn rocm_home() -> Option<PathBuf> {
     env::get(&env::ROCM_HOME).map(PathBuf::from)
 }
 
-/// Folders with HIP: with `CAIRN_SIM` the simulated one's come first.
+/// Folders with HIP; with `CAIRN_SIM` the simulated one's come first.
 fn hip_folders(context: &Context) -> Vec<PathBuf> {
-    let simulated = env::get(&env::CAIRN_SIM).map(|_| engine::simulated_hip(context));
-    simulated.into_iter().chain(library_folders()).collect()
-}
-
-fn library_folders() -> Vec<PathBuf> {
-    rocm_home()
-        .map(|home| home.join("lib"))
-        .into_iter()
-        .collect()
+    engine::hip_folders(context, env::get(&env::CAIRN_SIM).is_some())
 }
 
 /// The HIP runtime and the devices it finds.
@@ -116,8 +108,8 @@ pub(super) fn hip(context: &Context) -> Facts {
 }
 
 /// The collectives library.
-pub(super) fn rccl() -> Facts {
-    let rccl = match Rccl::open(&library_folders()) {
+pub(super) fn rccl(context: &Context) -> Facts {
+    let rccl = match Rccl::open(&engine::hip_folders(context, false)) {
         Ok(rccl) => rccl,
         Err(RcclLoadError::Load(error)) => return absent(not_loaded(&error)),
         Err(error) => return absent(error.to_string()),

@@ -2,7 +2,6 @@
 //! simulated, and the kernels of the device's architecture.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use cairn_base::{Diagnostic, env};
 use cairn_kernels::{Arch, archs};
@@ -38,24 +37,16 @@ pub(super) fn prepare(
     };
     let archs = archs::parse(&wanted, env::CAIRN_SIM.name, || installed.clone());
     let archs: Vec<Arch> = archs.map_err(|error| kernels::failure(&error))?;
-    let folder = engine::simulated_hip(context);
     if !only_plan {
         kernels::build_for(archs, context)?;
         if simulated.is_some() {
-            engine::place_simulated_hip(context, &folder)?;
+            engine::place_simulated_hip(context, &engine::simulated_hip(context))?;
         }
     }
-    let libraries = match simulated {
-        Some(_) => vec![folder],
-        None => env::get(&env::ROCM_HOME)
-            .map(|home| PathBuf::from(home).join("lib"))
-            .into_iter()
-            .collect(),
-    };
     Ok(Hip {
         ordinal: 0,
         kernels: kernels::out(context),
-        libraries,
+        libraries: engine::hip_folders(context, simulated.is_some()),
         cpu_fallback,
     })
 }

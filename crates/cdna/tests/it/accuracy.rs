@@ -7,12 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use cairn_base::Progress;
 use cairn_cdna::{Launch, Loaded, Memory, Options, Program};
 use cairn_formats::Philox;
-use cairn_kernels::{Arch, Manifest, Request, Search};
+use cairn_kernels::{Arch, Manifest};
 
-use crate::support::{Args, assert_clean, root, snr};
+use crate::support::{Args, assert_clean, snr};
+
+#[path = "../../../../tests/support/kernels.rs"]
+mod kernels;
 
 mod fp8;
 mod gemm;
@@ -23,35 +25,9 @@ mod vectors;
 fn built() -> Option<&'static BTreeMap<Arch, Manifest>> {
     static BUILT: OnceLock<Option<BTreeMap<Arch, Manifest>>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
-        let request = Request {
-            sources: root().join("kernels"),
-            out: out(),
-            archs: vec![Arch::Gfx942, Arch::Gfx950],
-            jobs: 2,
-            search: Search {
-                path: "/usr/local/bin:/usr/bin:/bin".into(),
-                ..Search::default()
-            },
-        };
-        match cairn_kernels::build(&request, &Progress::hidden()) {
-            Ok(report) => Some(
-                report
-                    .built
-                    .into_iter()
-                    .map(|built| (built.arch, built.manifest))
-                    .collect(),
-            ),
-            Err(errors)
-                if matches!(errors[..], [cairn_kernels::KernelsError::NoCompiler { .. }]) =>
-            {
-                None
-            }
-            Err(errors) => panic!("{errors:?}"),
-        }
+        let built = kernels::build(&out())?.built.into_iter();
+        Some(built.map(|built| (built.arch, built.manifest)).collect())
     });
-    if built.is_none() {
-        cairn_base::skip("no compiler for gfx942 and gfx950");
-    }
     built.as_ref()
 }
 

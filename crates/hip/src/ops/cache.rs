@@ -4,12 +4,9 @@ use cairn_graph::Op;
 use cairn_graph::ops::CacheWrite;
 use cairn_tensor::Signature;
 
-use super::{attributes, operand, result, size};
+use super::{LANES, attributes, operand, result, size};
 use crate::args::Arg;
 use crate::backend::Plan;
-
-/// Elements of a workgroup.
-const TILE: usize = 256;
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     attributes::<CacheWrite>(op)?;
@@ -33,7 +30,7 @@ pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
                 Arg::U32(length),
                 Arg::U32(entry),
             ];
-            kernels.launch(&name, count.div_ceil(TILE) as u64, &given)
+            kernels.launch(&name, count.div_ceil(LANES) as u64, &given)
         })
     })
 }

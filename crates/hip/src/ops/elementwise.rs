@@ -5,12 +5,9 @@ use cairn_graph::Op;
 use cairn_graph::ops::{Binary, BinaryKind, Cast, Dropout, Glu, GluGrad, GluKind, Select};
 use cairn_tensor::Signature;
 
-use super::{attributes, operand, place, plain, result, suffix};
+use super::{LANES, attributes, operand, place, plain, result, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
-
-/// Lanes of a workgroup.
-const LANES: usize = 256;
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     binary(op, signature)

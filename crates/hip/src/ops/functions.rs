@@ -6,12 +6,9 @@ use cairn_graph::ops::{Binary, BinaryKind, Unary, UnaryKind};
 use cairn_tensor::Signature;
 
 use super::geometry::{Geometry, stretched};
-use super::{attributes, place, plain, result, suffix};
+use super::{LANES, attributes, place, plain, result, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
-
-/// Elements of a workgroup.
-const TILE: usize = 256;
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     unary(op, signature).or_else(|| binary(op, signature))
@@ -63,7 +60,7 @@ fn unary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             Arg::U64(count as u64),
             Arg::U32(number),
         ];
-        kernels.launch(&name, count.div_ceil(TILE) as u64, &given)
+        kernels.launch(&name, count.div_ceil(LANES) as u64, &given)
     });
     Some(plan.in_place(&[(0, 0)]))
 }
@@ -91,7 +88,7 @@ fn binary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             geometry.arg(),
             Arg::U32(number),
         ];
-        kernels.launch(&name, geometry.count().div_ceil(TILE) as u64, &given)
+        kernels.launch(&name, geometry.count().div_ceil(LANES) as u64, &given)
     });
     Some(plan.in_place(&[(0, 0), (0, 1)]))
 }

@@ -6,14 +6,11 @@ use cairn_graph::Op;
 use cairn_graph::ops::{Rope, RopeTable};
 use cairn_tensor::{Address, DeviceMemory, KernelError, Signature};
 
-use super::{attributes, operand, place, result, size, suffix};
+use super::{LANES, attributes, operand, place, result, size, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
 use crate::device::Device;
 use crate::module::Kernels;
-
-/// Angles or pairs of a workgroup.
-const TILE: usize = 256;
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     table(op, signature).or_else(|| rope(op, signature))
@@ -37,7 +34,7 @@ fn table(op: &dyn Op, signature: &Signature) -> Option<Plan> {
                 Arg::U32(count),
                 Arg::U32(half),
             ];
-            kernels.launch("rope_table", angles.div_ceil(TILE) as u64, &given)
+            kernels.launch("rope_table", angles.div_ceil(LANES) as u64, &given)
         },
     ))
 }
@@ -67,7 +64,7 @@ fn rope(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             Arg::U32(half),
             Arg::F32(sign),
         ];
-        kernels.launch(&name, pairs.div_ceil(TILE) as u64, &given)
+        kernels.launch(&name, pairs.div_ceil(LANES) as u64, &given)
     });
     Some(plan.in_place(&[(0, 0)]))
 }

@@ -22,6 +22,9 @@ fn every_kernel_passes_the_gates_of_the_operator_table() {
         assert_eq!(report.describe_failures(), "");
         let ran = report.cases.iter().filter(|case| case.passed()).count();
         assert!(ran > 1000, "{ran}");
+        let memory = gpu.kernels().device().memory_stats();
+        assert_eq!(memory.used, 0, "what was taken was given back: {memory:?}");
+        assert!(memory.reuses > memory.device_allocs, "{memory:?}");
         assert_all_launched(gpu);
     });
 }

@@ -4,10 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cairn_base::{Exec, Progress};
+use cairn_base::Exec;
 use cairn_hip::{Device, Gpu, Kernels};
-use cairn_kernels::{Arch, KernelsError, Request, Search};
+use cairn_kernels::Arch;
 use cairn_tensor::Pool;
+
+#[path = "../../../../tests/support/kernels.rs"]
+mod kernels;
 
 /// Architectures that every test runs on.
 pub(crate) const ARCHS: [Arch; 2] = [Arch::Gfx942, Arch::Gfx950];
@@ -70,24 +73,7 @@ pub(crate) fn open(folder: &Path, ordinal: i32) -> Device {
 
 /// Builds the kernels; false after a skip without a compiler.
 pub(crate) fn has_kernels() -> bool {
-    let request = Request {
-        sources: Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels"),
-        out: built(),
-        archs: ARCHS.to_vec(),
-        jobs: 2,
-        search: Search {
-            path: "/usr/local/bin:/usr/bin:/bin".into(),
-            ..Search::default()
-        },
-    };
-    match cairn_kernels::build(&request, &Progress::hidden()) {
-        Ok(_) => true,
-        Err(errors) if matches!(errors[..], [KernelsError::NoCompiler { .. }]) => {
-            cairn_base::skip("no compiler for gfx942 and gfx950");
-            false
-        }
-        Err(errors) => panic!("{errors:?}"),
-    }
+    kernels::build(&built()).is_some()
 }
 
 pub(crate) fn built() -> PathBuf {

@@ -108,9 +108,7 @@ fn diagnostic(error: &GpuError) -> TrainError {
             .hint("`cargo xtask doctor` shows what HIP finds here")
             .hint("`CAIRN_SIM=gfx942:1` simulates one MI300X, `CAIRN_SIM=gfx950:1` one MI355X"),
         GpuError::Kernels(_) => told.hint("`cargo xtask kernels build` builds what is missing"),
-        GpuError::UnknownArch { .. } | GpuError::Call { .. } => {
-            told.hint("`--device cpu` trains on the CPU")
-        }
+        GpuError::UnknownArch { .. } => told.hint("`--device cpu` trains on the CPU"),
     };
     TrainError::Diagnostic(Box::new(told))
 }

@@ -4,13 +4,14 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cairn_base::Progress;
-use cairn_kernels::{Arch, KernelsError, Request, Search};
+use cairn_kernels::Arch;
 use cairn_launch::request::{Device, Hip};
 use serde_json::Value;
 
-use crate::common::root;
 use crate::engine::{How, Workspace, assert_same_checkpoint, losses};
+
+#[path = "../../../../tests/support/kernels.rs"]
+mod kernels;
 
 const ARCHS: [&str; 2] = ["gfx942", "gfx950"];
 
@@ -38,24 +39,7 @@ fn ready() -> bool {
     let own = scratch("sim").join(std::process::id().to_string());
     std::os::unix::fs::symlink(library, &own).unwrap();
     std::fs::rename(own, scratch("sim/libamdhip64.so")).unwrap();
-    let request = Request {
-        sources: root().join("kernels"),
-        out: scratch("kernels"),
-        archs: vec![Arch::Gfx942, Arch::Gfx950],
-        jobs: 2,
-        search: Search {
-            path: "/usr/local/bin:/usr/bin:/bin".into(),
-            ..Search::default()
-        },
-    };
-    match cairn_kernels::build(&request, &Progress::hidden()) {
-        Ok(_) => true,
-        Err(errors) if matches!(errors[..], [KernelsError::NoCompiler { .. }]) => {
-            cairn_base::skip("no compiler for gfx942 and gfx950");
-            false
-        }
-        Err(errors) => panic!("{errors:?}"),
-    }
+    kernels::build(&scratch("kernels")).is_some()
 }
 
 fn on(arch: &'static str) -> How {
