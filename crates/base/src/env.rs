@@ -36,6 +36,7 @@ registry! {
     CAIRN_SIM: "devices of the simulated HIP, such as `gfx942:8` for eight", default "none: the simulated HIP has no device";
     CAIRN_SIM_CHECKS: "faults the simulated HIP looks for: `default`, `all` or `none`", default "default";
     CAIRN_SIM_MEMORY: "memory of each device of the simulated HIP, such as `8G`", default "4G";
+    CAIRN_SIM_SAMPLE: "most workgroups of a launch that the simulated HIP runs, to estimate times of kernels too large for it; results are wrong", default "0: all";
     CAIRN_SIM_SEED: "order of workgroups and waves, and what memory holds at first, in the simulated HIP", default "0: the order of the grid";
     CAIRN_SKIP_LOG: "file to which skipped tests append their reasons; set by `cargo xtask test`", default "none";
     CAIRN_THIRDPARTY_DIR: "cache of third-party source trees", default "PRIMUS_THIRDPARTY_DIR, else .cache/cairn/third_party in HOME";

@@ -30,6 +30,8 @@ pub(crate) struct Device {
     fault: Mutex<Fault>,
     /// Held while a kernel runs: a device has one at a time.
     pub(crate) busy: Mutex<()>,
+    /// Seconds that its work would have taken by the cycle model.
+    clock: Mutex<f64>,
 }
 
 /// What a kernel did wrong.
@@ -52,7 +54,18 @@ impl Device {
             default: Arc::new(Stream::of_device(number)),
             fault: Mutex::new(Fault::None),
             busy: Mutex::default(),
+            clock: Mutex::default(),
         }
+    }
+
+    /// Adds the time of a piece of work.
+    pub(crate) fn spend(&self, seconds: f64) {
+        *lock(&self.clock) += seconds;
+    }
+
+    /// The time until now.
+    pub(crate) fn now(&self) -> f64 {
+        *lock(&self.clock)
     }
 
     /// Notes a fault. Work after it is not done.

@@ -2,7 +2,6 @@
 
 use std::ffi::c_uint;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use crate::error::{Code, Result};
 use crate::handles::lock;
@@ -25,8 +24,8 @@ pub(crate) struct Event {
 #[derive(Debug)]
 enum State {
     Fresh,
-    /// All before it was done at this time.
-    Done(Instant),
+    /// All before it was done at this time of the device, in seconds.
+    Done(f64),
     Captured(Joined),
 }
 
@@ -45,7 +44,7 @@ impl Event {
         Ok(runtime.events.insert(Arc::new(event)))
     }
 
-    pub(crate) fn record(&self, now: Instant) {
+    pub(crate) fn record(&self, now: f64) {
         *lock(&self.state) = State::Done(now);
     }
 
@@ -74,7 +73,7 @@ impl Event {
         runtime.devices[self.device].wait()
     }
 
-    /// Milliseconds since `start`.
+    /// Milliseconds since `start`, by the cycle model. Clocks of two devices are not compared.
     pub(crate) fn since(&self, start: &Self) -> Result<f32> {
         let time = |event: &Self| match &*lock(&event.state) {
             State::Done(time) if event.flags & DISABLE_TIMING == 0 => Ok(*time),
@@ -82,8 +81,9 @@ impl Event {
             State::Fresh | State::Done(_) => Err(Code::INVALID_HANDLE),
         };
         let (first, last) = (time(start)?, time(self)?);
-        let forwards = last.saturating_duration_since(first).as_secs_f64();
-        let backwards = first.saturating_duration_since(last).as_secs_f64();
-        Ok(((forwards - backwards) * 1e3) as f32)
+        if self.device != start.device {
+            return Err(Code::INVALID_HANDLE);
+        }
+        Ok(((last - first) * 1e3) as f32)
     }
 }

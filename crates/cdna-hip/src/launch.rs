@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use cairn_cdna::{Finding, FindingKind, Launch, LaunchError, Program};
+use cairn_cdna::{Finding, FindingKind, Launch, LaunchError, Program, model};
 use cairn_codeobj::Argument;
 
 use crate::c::{RawImage, argument_bytes};
@@ -107,7 +107,10 @@ impl KernelLaunch {
                 .run(&mut memory, &runtime.settings.options)
         };
         match done {
-            Ok(report) if report.findings.is_empty() => {}
+            Ok(report) if report.findings.is_empty() => {
+                let estimate = model::estimate(&self.of_simulator(), &report.counters);
+                device.spend(estimate.seconds);
+            }
             Ok(report) => device.fail(told(device, &report.findings)),
             Err(LaunchError::Memory(error)) => {
                 let _ = no_memory::<()>(device, &error);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cairn_cdna::MemoryError;
 use cairn_cdna::memory::Allocation;
+use cairn_cdna::model::Device as Model;
 
 use crate::device::{self, Device};
 use crate::error::{Code, Result, refuse};
@@ -214,6 +215,17 @@ impl Copy {
         of(&self.to, to) && of(&self.from, from)
     }
 
+    /// How long it takes a device, by the figures of its model.
+    pub(crate) fn seconds(&self, device: usize, model: &Model) -> f64 {
+        let own = |place: &Place| place.device() == Some(device);
+        let bytes = self.bytes as f64;
+        match (own(&self.to), own(&self.from)) {
+            (true, true) => 2.0 * bytes / model.bandwidth,
+            _ if self.to.is_device() && self.from.is_device() => bytes / model.peer_link,
+            _ => bytes / model.host_link,
+        }
+    }
+
     /// Copies.
     pub(crate) fn run(&self) {
         match (&self.to, &self.from) {
@@ -269,6 +281,16 @@ impl Fill {
         let value = value.to_le_bytes();
         let pattern = std::array::from_fn(|at| value[at % width as usize]);
         Ok(Some(Self { to, pattern, bytes }))
+    }
+
+    /// How long it takes a device, by the figures of its model.
+    pub(crate) fn seconds(&self, model: &Model) -> f64 {
+        let rate = if self.to.is_device() {
+            model.bandwidth
+        } else {
+            model.host_link
+        };
+        self.bytes as f64 / rate
     }
 
     /// Fills.

@@ -1,7 +1,7 @@
 //! What is simulated, as the environment says.
 
 use cairn_base::env::{self, Var};
-use cairn_cdna::{Checks, Options};
+use cairn_cdna::{Checks, Mode, Options, model};
 use cairn_codeobj::Arch;
 
 /// Most devices.
@@ -23,6 +23,11 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The figures of what is simulated.
+    pub(crate) fn model(&self) -> model::Device {
+        model::device(self.arch)
+    }
+
     /// From the environment, or what is wrong with it and what to write.
     pub(crate) fn read(get: impl Fn(&Var) -> Option<String>) -> Result<Self, String> {
         let Some(text) = get(&env::CAIRN_SIM) else {
@@ -31,7 +36,16 @@ impl Settings {
         };
         let (arch, count) = devices(&text)?;
         let memory = get(&env::CAIRN_SIM_MEMORY).map_or(Ok(MEMORY), |text| bytes(&text))?;
+        let number = |var: &Var, otherwise: u64| match get(var) {
+            None => Ok(otherwise),
+            Some(text) => text
+                .parse()
+                .map_err(|_| format!("{} is `{text}`; write a number", var.name)),
+        };
+        let sample = number(&env::CAIRN_SIM_SAMPLE, 0)?;
         let checks = match get(&env::CAIRN_SIM_CHECKS).as_deref() {
+            // What a sample leaves out was never written.
+            None if sample > 0 => Checks::NONE,
             None | Some("default") => Checks::DEFAULT,
             Some("all") => Checks::ALL,
             Some("none") => Checks::NONE,
@@ -41,18 +55,15 @@ impl Settings {
                 ));
             }
         };
-        let number = |var: &Var, otherwise: u64| match get(var) {
-            None => Ok(otherwise),
-            Some(text) => text
-                .parse()
-                .map_err(|_| format!("{} is `{text}`; write a number", var.name)),
-        };
         let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
         let options = Options {
             checks,
             seed: number(&env::CAIRN_SIM_SEED, 0)?,
             threads: number(&env::CAIRN_THREADS, cores)?.clamp(1, 1024) as usize,
-            count_conflicts: false,
+            // A sample is run for the times of events alone.
+            count_conflicts: sample > 0,
+            matrix: if sample > 0 { Mode::Fast } else { Mode::Exact },
+            sample,
             ..Options::default()
         };
         Ok(Self {
@@ -136,6 +147,9 @@ mod tests {
         assert_eq!(eight.options.checks, Checks::ALL);
         assert_eq!((eight.options.seed, eight.options.threads), (7, 3));
         assert_eq!(bytes("1048576"), Ok(1 << 20));
+        let sampled = read(&[("CAIRN_SIM", "gfx942"), ("CAIRN_SIM_SAMPLE", "16")]);
+        let sampled = sampled.unwrap().options;
+        assert_eq!((sampled.sample, sampled.checks), (16, Checks::NONE));
     }
 
     #[test]
@@ -164,6 +178,7 @@ mod tests {
             ("CAIRN_SIM_MEMORY", "1", "CAIRN_SIM_MEMORY=8G"),
             ("CAIRN_SIM_CHECKS", "some", "default, all or none"),
             ("CAIRN_SIM_SEED", "x", "a number"),
+            ("CAIRN_SIM_SAMPLE", "-1", "a number"),
         ] {
             let said = said(&[("CAIRN_SIM", "gfx942"), (name, wrong)]);
             assert!(said.contains(wrong) && said.contains(next), "{said}");

@@ -4,7 +4,6 @@
 
 use std::ffi::{c_int, c_uint};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use crate::device::Device;
 use crate::error::{Code, Result};
@@ -154,7 +153,7 @@ impl Stream {
         }
         match lock(&self.joined).as_ref() {
             Some(joined) => event.capture(joined.clone()),
-            None => event.record(Instant::now()),
+            None => event.record(device.now()),
         }
         Ok(())
     }
@@ -222,7 +221,13 @@ pub(crate) fn run(runtime: &Runtime, device: &Device, work: &Work) {
     }
     match work {
         Work::Kernel(launch) => launch.run(runtime, device),
-        Work::Copy(copy) => copy.run(),
-        Work::Fill(fill) => fill.run(),
+        Work::Copy(copy) => {
+            copy.run();
+            device.spend(copy.seconds(device.number, &runtime.settings.model()));
+        }
+        Work::Fill(fill) => {
+            fill.run();
+            device.spend(fill.seconds(&runtime.settings.model()));
+        }
     }
 }

@@ -121,6 +121,7 @@ impl Session {
             seed,
             threads,
             count_conflicts: run.checks != "none",
+            ..Options::default()
         };
         Ok(Self {
             memory,

@@ -65,6 +65,29 @@ impl Counters {
         self.workgroups += other.workgroups;
     }
 
+    /// Counts of `count` workgroups from those of `ran` of them.
+    pub(crate) fn scale(&mut self, count: u64, ran: u64) {
+        let scaled = |value: u64| (u128::from(value) * u128::from(count) / u128::from(ran)) as u64;
+        for value in self.steps.iter_mut().chain(&mut self.step_conflicts) {
+            *value = scaled(*value);
+        }
+        for value in [
+            &mut self.matrix_flops,
+            &mut self.global_read,
+            &mut self.global_written,
+            &mut self.scalar_read,
+            &mut self.lds_read,
+            &mut self.lds_written,
+            &mut self.lds_passes,
+            &mut self.lds_conflicts,
+            &mut self.atomics,
+            &mut self.waves,
+            &mut self.workgroups,
+        ] {
+            *value = scaled(*value);
+        }
+    }
+
     /// Instructions in all, a wave each.
     #[must_use]
     pub fn instructions(&self) -> u64 {

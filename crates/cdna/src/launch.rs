@@ -41,6 +41,9 @@ pub struct Options {
     pub threads: usize,
     /// Count LDS bank conflicts.
     pub count_conflicts: bool,
+    /// Most workgroups that are run, spread over the grid; the counts are scaled to
+    /// all of it. 0: all run. What the others would write stays unwritten.
+    pub sample: u64,
 }
 
 impl Default for Options {
@@ -52,6 +55,7 @@ impl Default for Options {
             seed: 0,
             threads: 1,
             count_conflicts: true,
+            sample: 0,
         }
     }
 }
@@ -204,7 +208,7 @@ impl Launch<'_> {
 
     fn run_workgroups(&self, environment: &Environment<'_>, threads: usize) -> (Log, Counters) {
         let count: u64 = self.grid.iter().map(|size| u64::from(*size)).product();
-        let order = workgroup::order(count, environment.options.seed);
+        let order = workgroup::order(count, &environment.options);
         let next = AtomicU64::new(0);
         let stop = AtomicBool::new(false);
         let work = || {
@@ -212,7 +216,7 @@ impl Launch<'_> {
             let mut group = Workgroup::default();
             while !stop.load(Relaxed) {
                 let at = next.fetch_add(1, Relaxed);
-                let Some(number) = order.get(at, count) else {
+                let Some(number) = order.get(at) else {
                     break;
                 };
                 if !group.run(self, &mut machine, number) {
@@ -241,6 +245,9 @@ impl Launch<'_> {
                     }
                 }
             });
+        }
+        if order.len() < count {
+            counters.scale(count, order.len());
         }
         (log, counters)
     }

@@ -3,7 +3,8 @@
 //! from below, as in a roofline.
 //!
 //! Figures: AMD's data sheets of MI300X and MI355X (compute units, clocks,
-//! bandwidth, peak rates, from which the operations a cycle follow).
+//! bandwidth, peak rates, from which the operations a cycle follow; links: half of
+//! the peak of both directions).
 
 use cairn_codeobj::Arch;
 use cairn_codeobj::isa::Inst;
@@ -25,6 +26,10 @@ pub struct Device {
     pub bandwidth: f64,
     /// Bytes a cycle from the LDS of a compute unit.
     pub lds_bytes: u64,
+    /// Bytes a second to or from the host.
+    pub host_link: f64,
+    /// Bytes a second to or from one other device.
+    pub peer_link: f64,
 }
 
 /// MI300X.
@@ -34,6 +39,8 @@ pub const MI300X: Device = Device {
     clock: 2.1e9,
     bandwidth: 5.3e12,
     lds_bytes: 128,
+    host_link: 64e9,
+    peer_link: 64e9,
 };
 
 /// MI355X.
@@ -43,6 +50,8 @@ pub const MI355X: Device = Device {
     clock: 2.4e9,
     bandwidth: 8.0e12,
     lds_bytes: 256,
+    host_link: 64e9,
+    peer_link: 76.8e9,
 };
 
 /// The device of an architecture.

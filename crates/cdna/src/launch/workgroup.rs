@@ -1,6 +1,6 @@
 //! One workgroup: its waves, in the order a seed gives.
 
-use super::Launch;
+use super::{Launch, Options};
 use crate::check::FindingKind;
 use crate::exec::{Machine, Stop};
 use crate::wave::{State, Wave};
@@ -20,22 +20,50 @@ pub(crate) const fn mix(state: &mut u64) -> u64 {
 /// The order of workgroups: a permutation that is computed, not stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
+    count: u64,
+    len: u64,
     start: u64,
     step: u64,
 }
 
-/// The order that a seed gives; seed 0 is the order of the grid.
-pub(super) fn order(count: u64, seed: u64) -> Order {
-    if seed == 0 || count < 3 {
-        return Order { start: 0, step: 1 };
+/// The order that the options give; seed 0 is the order of the grid.
+pub(super) fn order(count: u64, options: &Options) -> Order {
+    if options.sample > 0 && options.sample < count {
+        return sample(count, options.sample);
     }
-    let mut state = seed;
+    let all = Order {
+        count,
+        len: count,
+        start: 0,
+        step: 1,
+    };
+    if options.seed == 0 || count < 3 {
+        return all;
+    }
+    let mut state = options.seed;
     let start = mix(&mut state) % count;
-    let mut step = mix(&mut state) % count;
+    let step = coprime(mix(&mut state) % count, count);
+    Order { start, step, ..all }
+}
+
+/// Some workgroups of the grid: steps by the golden section of it, which no regular
+/// pattern of heavy and light workgroups keeps pace with.
+fn sample(count: u64, len: u64) -> Order {
+    let golden = (count as f64 * 0.618_033_988_749_894_9) as u64;
+    Order {
+        count,
+        len,
+        start: count / (2 * len),
+        step: coprime(golden, count),
+    }
+}
+
+/// The first number from `step` on that shares no factor with `count`.
+fn coprime(mut step: u64, count: u64) -> u64 {
     while gcd(step, count) != 1 {
         step = (step + 1) % count;
     }
-    Order { start, step }
+    step
 }
 
 const fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -46,12 +74,17 @@ const fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 impl Order {
-    pub(super) fn get(self, at: u64, count: u64) -> Option<u64> {
-        if at >= count {
+    /// How many workgroups run.
+    pub(super) fn len(self) -> u64 {
+        self.len
+    }
+
+    pub(super) fn get(self, at: u64) -> Option<u64> {
+        if at >= self.len {
             return None;
         }
         let place = u128::from(at) * u128::from(self.step) + u128::from(self.start);
-        Some((place % u128::from(count)) as u64)
+        Some((place % u128::from(self.count)) as u64)
     }
 }
 
@@ -223,21 +256,55 @@ impl Workgroup {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+
+    fn numbers(count: u64, options: Options) -> Vec<u64> {
+        let order = order(count, &options);
+        (0..).map_while(|at| order.get(at)).collect()
+    }
 
     #[test]
     fn an_order_visits_every_workgroup_once() {
         for count in [1, 2, 3, 12, 97, 1000] {
             for seed in 0..5 {
-                let order = order(count, seed);
-                let mut seen: Vec<_> = (0..count).filter_map(|at| order.get(at, count)).collect();
-                assert_eq!(order.get(count, count), None);
+                let options = Options {
+                    seed,
+                    ..Options::default()
+                };
+                let mut seen = numbers(count, options);
                 if seed == 0 {
                     assert!(seen.is_sorted());
                 }
                 seen.sort_unstable();
-                seen.dedup();
-                assert_eq!(seen.len() as u64, count);
+                assert_eq!(seen, (0..count).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    /// Causal attention has workgroups that are the heavier the later their queries are, and
+    /// each head begins anew.
+    #[test]
+    fn a_sample_meets_light_and_heavy_workgroups_alike() {
+        for (heads, blocks) in [(32, 64), (32, 128), (8, 128), (40, 17), (1, 4096)] {
+            let options = Options {
+                sample: 32,
+                ..Options::default()
+            };
+            let chosen = numbers(heads * blocks, options);
+            let distinct: BTreeSet<_> = chosen.iter().collect();
+            assert_eq!((chosen.len(), distinct.len()), (32, 32));
+            for weight in [
+                |at, blocks| at % blocks + 1,
+                |at, blocks| blocks - at % blocks,
+            ] {
+                let mean = chosen.iter().map(|at| weight(*at, blocks)).sum::<u64>() as f64 / 32.0;
+                let right = (blocks + 1) as f64 / 2.0;
+                assert!(
+                    (mean / right - 1.0).abs() < 0.1,
+                    "{heads} x {blocks}: {mean} for {right}"
+                );
             }
         }
     }

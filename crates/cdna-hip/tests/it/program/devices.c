@@ -98,6 +98,12 @@ static void pinned(Device *device) {
     OK(hipEventQuery(untimed));
     OK(hipEventElapsedTime(&milliseconds, start, stop));
     TRUE(milliseconds > 0.0f);
+    /* A copy takes as long as the link of the model, 64 GB/s, needs. */
+    OK(hipEventRecord(start, device->stream));
+    OK(hipMemcpyAsync(device->a, host, BYTES, hipMemcpyHostToDevice, device->stream));
+    OK(hipEventRecord(stop, device->stream));
+    OK(hipEventElapsedTime(&milliseconds, start, stop));
+    TRUE(milliseconds > BYTES / 64e6 * 0.999 && milliseconds < BYTES / 64e6 * 1.001);
     OK(hipMemcpy(other, device->out, 768 * sizeof(float), hipMemcpyDefault));
     for (int i = 0; i < 768; i++) {
         int next = i / 256 * 256 + (i + 1) % 256;
