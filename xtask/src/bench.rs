@@ -11,6 +11,7 @@ use crate::experiment::{self, ExperimentArgs, PRE_TRAINER};
 
 mod deps;
 mod resolve;
+mod roofline;
 mod sim;
 
 /// Measure speed
@@ -29,6 +30,7 @@ enum Command {
     Gemm(GemmArgs),
     Config(resolve::ConfigArgs),
     Deps(deps::DepsArgs),
+    Roofline(roofline::RooflineArgs),
     Sim(sim::SimArgs),
 }
 
@@ -132,6 +134,7 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     let (subject, measure, env) = match args.command {
         Command::Config(args) => return resolve::run(&args, context),
         Command::Deps(args) => return deps::run(&args, context),
+        Command::Roofline(args) => return roofline::run(&args, context),
         Command::Sim(args) => return sim::run(&args, context),
         Command::Gemm(args) => {
             let dtypes = args

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cairn_base::{Diagnostic, Exec, env, files};
 use cairn_launch::plan::LaunchPlan;
-use cairn_launch::request::{Command, Request};
+use cairn_launch::request::{Command, Format, Request};
 
 use crate::context::{Context, Failure, Result};
 
@@ -76,6 +76,26 @@ pub(crate) fn become_engine(
     let plan = plan(context, subcommand, command, start)?;
     build(context, engine_for(subcommand)?)?;
     Err(Failure::failed(plan.run().diagnostic()))
+}
+
+/// Builds the binary that serves `subcommand`, runs it and gives the JSON it answers with.
+pub(crate) fn ask(
+    context: &Context,
+    subcommand: &str,
+    command: Command,
+    start: Start,
+) -> Result<String> {
+    let mut plan = plan(context, subcommand, command, start)?;
+    plan.request.format = Format::Json;
+    build(context, engine_for(subcommand)?)?;
+    let ended = plan.answer();
+    let (status, answer) = ended.map_err(|error| Failure::failed(error.diagnostic()))?;
+    if status.success() {
+        return Ok(answer);
+    }
+    let message = format!("`{subcommand}` ended with {status}");
+    let diagnostic = Diagnostic::error("xtask::engine", message);
+    Err(Failure::failed(diagnostic.hint("its messages are above")))
 }
 
 fn engine_for(subcommand: &str) -> Result<&'static Engine> {

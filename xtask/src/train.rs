@@ -8,7 +8,7 @@ use crate::deps;
 use crate::engine::{self, Start};
 use crate::experiment::{self, ExperimentArgs, POST_TRAINER, PRE_TRAINER};
 
-mod hip;
+pub(crate) mod hip;
 
 /// Train a model as an experiment file says
 #[derive(Debug, clap::Args)]

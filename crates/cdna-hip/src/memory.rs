@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cairn_cdna::MemoryError;
 use cairn_cdna::memory::Allocation;
-use cairn_cdna::model::Device as Model;
+use cairn_codeobj::Product;
 
 use crate::device::{self, Device};
 use crate::error::{Code, Result, refuse};
@@ -216,7 +216,7 @@ impl Copy {
     }
 
     /// How long it takes a device, by the figures of its model.
-    pub(crate) fn seconds(&self, device: usize, model: &Model) -> f64 {
+    pub(crate) fn seconds(&self, device: usize, model: &Product) -> f64 {
         let own = |place: &Place| place.device() == Some(device);
         let bytes = self.bytes as f64;
         match (own(&self.to), own(&self.from)) {
@@ -284,7 +284,7 @@ impl Fill {
     }
 
     /// How long it takes a device, by the figures of its model.
-    pub(crate) fn seconds(&self, model: &Model) -> f64 {
+    pub(crate) fn seconds(&self, model: &Product) -> f64 {
         let rate = if self.to.is_device() {
             model.bandwidth
         } else {

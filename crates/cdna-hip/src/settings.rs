@@ -1,8 +1,8 @@
 //! What is simulated, as the environment says.
 
 use cairn_base::env::{self, Var};
-use cairn_cdna::{Checks, Mode, Options, model};
-use cairn_codeobj::Arch;
+use cairn_cdna::{Checks, Mode, Options};
+use cairn_codeobj::{Arch, Product};
 
 /// Most devices.
 const MAX_DEVICES: usize = 64;
@@ -24,8 +24,8 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// The figures of what is simulated.
-    pub(crate) fn model(&self) -> model::Device {
-        model::device(self.arch)
+    pub(crate) fn model(&self) -> Product {
+        Product::of(self.arch)
     }
 
     /// From the environment, or what is wrong with it and what to write.

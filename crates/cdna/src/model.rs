@@ -1,67 +1,13 @@
 //! A simple cycle model: how long each resource of a processor would be busy,
 //! and which one would be the bottleneck. No latencies, no caches: a bound
 //! from below, as in a roofline.
-//!
-//! Figures: AMD's data sheets of MI300X and MI355X (compute units, clocks,
-//! bandwidth, peak rates, from which the operations a cycle follow; links: half of
-//! the peak of both directions).
 
-use cairn_codeobj::Arch;
 use cairn_codeobj::isa::Inst;
+use cairn_codeobj::{Arch, Product};
 
 use crate::counters::{Class, Counters};
 use crate::launch::Launch;
 use crate::program::Program;
-
-/// A device that is estimated.
-#[derive(Clone, Copy, Debug)]
-pub struct Device {
-    /// Its name.
-    pub name: &'static str,
-    /// Compute units.
-    pub units: u64,
-    /// Cycles a second.
-    pub clock: f64,
-    /// Bytes a second from memory.
-    pub bandwidth: f64,
-    /// Bytes a cycle from the LDS of a compute unit.
-    pub lds_bytes: u64,
-    /// Bytes a second to or from the host.
-    pub host_link: f64,
-    /// Bytes a second to or from one other device.
-    pub peer_link: f64,
-}
-
-/// MI300X.
-pub const MI300X: Device = Device {
-    name: "MI300X",
-    units: 304,
-    clock: 2.1e9,
-    bandwidth: 5.3e12,
-    lds_bytes: 128,
-    host_link: 64e9,
-    peer_link: 64e9,
-};
-
-/// MI355X.
-pub const MI355X: Device = Device {
-    name: "MI355X",
-    units: 256,
-    clock: 2.4e9,
-    bandwidth: 8.0e12,
-    lds_bytes: 256,
-    host_link: 64e9,
-    peer_link: 76.8e9,
-};
-
-/// The device of an architecture.
-#[must_use]
-pub const fn device(arch: Arch) -> Device {
-    match arch {
-        Arch::Gfx950 => MI355X,
-        _ => MI300X,
-    }
-}
 
 /// An estimate for a launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +36,7 @@ fn matrix_rate(name: &str, arch: Arch) -> f64 {
     if name.ends_with("_F32") {
         return 64.0;
     }
-    let base = if new { 1024.0 } else { 512.0 };
+    let base = Product::of(arch).matrix_16 as f64;
     let small = ["FP8", "BF8", "I8", "F8F6F4"]
         .iter()
         .any(|part| name.contains(part));
@@ -115,7 +61,7 @@ fn cycles(inst: &Inst, arch: Arch, matrix_flops: u64) -> f64 {
 #[must_use]
 pub fn estimate(launch: &Launch<'_>, counters: &Counters) -> Estimate {
     let program: &Program = launch.program;
-    let (arch, device) = (program.arch, device(program.arch));
+    let (arch, device) = (program.arch, Product::of(program.arch));
     let (mut vector, mut matrix, mut scalar) = (0.0, 0.0, 0.0);
     for (step, count) in program.steps.iter().zip(&counters.steps) {
         let time = *count as f64 * cycles(&step.inst, arch, step.route.matrix_flops());
@@ -125,7 +71,7 @@ pub fn estimate(launch: &Launch<'_>, counters: &Counters) -> Estimate {
             _ => vector += time,
         }
     }
-    let simds = (device.units * 4) as f64;
+    let simds = (device.units * u64::from(Arch::SIMDS)) as f64;
     let groups: u64 = launch.grid.iter().map(|size| u64::from(*size)).product();
     let rounds = groups.div_ceil(device.units) as f64;
     let imbalance = rounds * device.units as f64 / groups.max(1) as f64;

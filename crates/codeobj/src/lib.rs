@@ -10,6 +10,7 @@ pub mod error;
 pub mod isa;
 pub mod metadata;
 mod msgpack;
+pub mod product;
 
 pub use arch::{Arch, Feature, Target};
 pub use code_object::{CodeObject, Kernel, Version};
@@ -17,3 +18,4 @@ pub use descriptor::KernelDescriptor;
 pub use elf::{Relocation, RelocationKind, Section, Segment, Symbol, SymbolKind};
 pub use error::CodeObjectError;
 pub use metadata::{AddressSpace, Argument, ArgumentKind, KernelMetadata};
+pub use product::Product;

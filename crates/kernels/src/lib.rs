@@ -13,7 +13,7 @@ pub mod manifest;
 pub mod source;
 
 pub use build::{Report, Request, build};
-pub use cairn_codeobj::Arch;
+pub use cairn_codeobj::{Arch, Product, product};
 pub use compiler::{Compiler, Refused, Search};
 pub use error::KernelsError;
 pub use manifest::Manifest;

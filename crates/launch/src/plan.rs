@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
 use cairn_base::exec::shell_quote;
 use cairn_base::{Diagnostic, Exec};
@@ -110,13 +111,36 @@ impl LaunchPlan {
     /// Becomes the plan's process. Returns only when that fails.
     #[must_use]
     pub fn run(&self) -> RunError {
-        let Some(process) = self.processes.first() else {
-            return RunError::Empty;
+        let (exec, path) = match self.exec() {
+            Ok(ready) => ready,
+            Err(error) => return error,
         };
-        let path = match self.request.write_temporary() {
-            Ok(path) => path,
-            Err(error) => return error.into(),
-        };
+        let error = exec.replace();
+        // Nobody is left to read it.
+        drop(std::fs::remove_file(&path));
+        error.into()
+    }
+
+    /// Runs the plan's process and gives what it answers; its messages are shown.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn answer(&self) -> Result<(ExitStatus, String), RunError> {
+        let (exec, path) = self.exec()?;
+        let mut answer = String::new();
+        let status = exec.lines(|line| {
+            answer.push_str(line);
+            answer.push('\n');
+        });
+        // It is there only where the process ended before it read it.
+        drop(std::fs::remove_file(&path));
+        Ok((status?, answer))
+    }
+
+    /// The process, and the file of its request.
+    fn exec(&self) -> Result<(Exec, PathBuf), RunError> {
+        let process = self.processes.first().ok_or(RunError::Empty)?;
+        let path = self.request.write_temporary()?;
         let mut exec = Exec::new(&process.program)
             .args(&process.args)
             .arg("--request")
@@ -125,10 +149,7 @@ impl LaunchPlan {
         for (name, value) in &process.env {
             exec = exec.env(name, value);
         }
-        let error = exec.replace();
-        // Nobody is left to read it.
-        drop(std::fs::remove_file(&path));
-        error.into()
+        Ok((exec, path))
     }
 }
 

@@ -307,6 +307,14 @@ pub enum BenchSubject {
         /// Element types of the operands, such as `f32` and `bf16`.
         dtypes: Vec<String>,
     },
+    /// One layer of a model on a simulated GPU: what each kernel does, and its time by the
+    /// cycle model.
+    Roofline {
+        /// Whose model.
+        experiment: Box<Experiment>,
+        /// The simulated GPU.
+        device: Hip,
+    },
 }
 
 /// Another implementation to measure against.

@@ -38,15 +38,33 @@ pub(super) fn prepare(
     let archs = archs::parse(&wanted, env::CAIRN_SIM.name, || installed.clone());
     let archs: Vec<Arch> = archs.map_err(|error| kernels::failure(&error))?;
     if !only_plan {
-        kernels::build_for(archs, context)?;
-        if simulated.is_some() {
-            engine::place_simulated_hip(context, &engine::simulated_hip(context))?;
-        }
+        build(archs, simulated.is_some(), context)?;
     }
     Ok(Hip {
+        cpu_fallback,
+        ..of(simulated.is_some(), context)
+    })
+}
+
+/// A simulated device of an architecture, built; `CAIRN_SIM` is the caller's to set.
+pub(crate) fn simulate(arch: Arch, context: &Context) -> Result<Hip> {
+    build(vec![arch], true, context)?;
+    Ok(of(true, context))
+}
+
+fn build(archs: Vec<Arch>, simulated: bool, context: &Context) -> Result {
+    kernels::build_for(archs, context)?;
+    if simulated {
+        engine::place_simulated_hip(context, &engine::simulated_hip(context))?;
+    }
+    Ok(())
+}
+
+fn of(simulated: bool, context: &Context) -> Hip {
+    Hip {
         ordinal: 0,
         kernels: kernels::out(context),
-        libraries: engine::hip_folders(context, simulated.is_some()),
-        cpu_fallback,
-    })
+        libraries: engine::hip_folders(context, simulated),
+        cpu_fallback: false,
+    }
 }

@@ -1,6 +1,7 @@
 //! `bench`: speed, beside a peer in the same run.
 
 mod gemm;
+mod roofline;
 mod torch;
 mod train;
 mod whole;
@@ -30,6 +31,9 @@ pub fn run(context: &Context, request: &Bench) -> Result<u8, TrainError> {
         } => train::run(context, request.repeats, python, &experiment.native, *steps)?,
         BenchSubject::Gemm { shapes, dtypes } => {
             gemm::run(context, request.repeats, python, shapes, dtypes)?;
+        }
+        BenchSubject::Roofline { experiment, device } => {
+            roofline::run(context, &experiment.native, device)?;
         }
     }
     Ok(0)
