@@ -181,7 +181,6 @@ fn direct_assignments(graph: &Graph, options: &MemoryOptions) -> BTreeMap<ValueI
             && options.views.get(producer_index) != Some(&true)
             && uses[value.0 as usize] == 1
             && is_leaf(graph.producer(state).op.as_ref())
-            && graph.value(state).node.0 < producer_index as u32
             && !producer
                 .op
                 .aliases()

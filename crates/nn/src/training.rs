@@ -271,3 +271,62 @@ pub fn evaluate(config: &ModelConfig, step: &StepConfig) -> Result<Graph, GraphE
     g.set_output("count", count);
     passes::standard(&g, Recompute::None)
 }
+
+#[cfg(test)]
+mod tests {
+    use cairn_graph::memory::{MemoryOptions, Storage, plan};
+    use cairn_graph::ops::GluKind;
+
+    use super::*;
+    use crate::config::Family;
+
+    fn model() -> ModelConfig {
+        ModelConfig {
+            family: Family::Llama,
+            num_layers: 2,
+            hidden_size: 32,
+            ffn_hidden_size: 48,
+            num_heads: 2,
+            num_kv_heads: 1,
+            head_dim: 16,
+            vocab_size: 64,
+            norm_eps: 1e-5,
+            rope_base: 1e4,
+            rope_scaling: None,
+            tied_embeddings: false,
+            activation: GluKind::Swiglu,
+            hidden_dropout: 0.0,
+            init_std: 0.02,
+        }
+    }
+
+    /// Copying them would read and write every gradient once more.
+    #[test]
+    fn gradients_of_matrices_are_made_where_they_are_kept() {
+        for accumulate in [false, true] {
+            let step = StepConfig {
+                micro_batch: 1,
+                seq_len: 8,
+                precision: Precision::Bf16,
+                recompute: Recompute::None,
+                z_loss: 0.0,
+                loss_chunk: 8,
+            };
+            let graph = loss_and_gradients(&model(), &step, accumulate).unwrap();
+            let plan = plan(&graph, &MemoryOptions::default());
+            let mut found = 0;
+            for node in graph.nodes() {
+                if !node.op.as_any().is::<Assign>() {
+                    continue;
+                }
+                let (state, value) = (node.inputs[0], node.inputs[1]);
+                if graph.ty(state).shape.ndim() == 2 {
+                    found += 1;
+                    assert_eq!(plan.storage[value.0 as usize], Storage::Leaf(state));
+                }
+            }
+            // Seven matrices a layer, the embedding and the head.
+            assert_eq!(found, 16);
+        }
+    }
+}

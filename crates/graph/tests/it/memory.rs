@@ -1,7 +1,9 @@
 //! Memory plans of random graphs: nothing that is alive is overwritten.
 
 use cairn_graph::memory::{MemoryOptions, MemoryPlan, Storage, plan};
-use cairn_graph::ops::{Concat, Glu, GluGrad, GluKind, Reduce, ReduceKind, Reshape, UnaryKind};
+use cairn_graph::ops::{
+    Assign, Concat, Glu, GluGrad, GluKind, Reduce, ReduceKind, Reshape, UnaryKind,
+};
 use cairn_graph::{Graph, ValueId};
 use proptest::prelude::*;
 
@@ -202,6 +204,20 @@ fn a_plan_of_a_training_step() {
     let by_scope: usize = made.peak_by_scope.iter().map(|(_, bytes)| bytes).sum();
     assert_eq!(by_scope, made.peak_bytes);
     assert!(made.peak_node < graph.nodes().len());
+}
+
+/// A gradient goes where it is kept, also where its state is declared after it.
+#[test]
+fn a_value_is_made_in_a_state_that_is_declared_later() {
+    let ty = ty(&[8, 8]);
+    let mut graph = Graph::new();
+    let x = graph.add_input("x", ty.clone()).unwrap();
+    let product = graph.matmul(x, x, false).unwrap();
+    let state = graph.add_state("grad", ty).unwrap();
+    graph.add(Assign {}, &[state, product]).unwrap();
+    let made = plan(&graph, &MemoryOptions::default());
+    assert_eq!(made.storage[product.0 as usize], Storage::Leaf(state));
+    assert_eq!(made.arena_bytes, 0);
 }
 
 #[test]
