@@ -31,7 +31,7 @@ pub(crate) fn device() -> Device {
 
 /// Builds the kernels and puts the library where it is looked for; false after a
 /// skip without a compiler.
-fn ready() -> bool {
+pub(crate) fn ready() -> bool {
     let library = std::env::current_exe().unwrap();
     let library = library.with_file_name("libcairn_cdna_hip.so");
     std::fs::create_dir_all(scratch("sim")).unwrap();

@@ -17,5 +17,6 @@ mod parity;
 mod plan;
 mod profile;
 mod resume;
+mod roofline;
 mod signals;
 mod wrong;
