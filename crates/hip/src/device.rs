@@ -236,8 +236,8 @@ impl Device {
             (0, _) => String::new(),
             (1, Some(first)) => format!("; only this was started since all was well: {first}"),
             (operators, _) => format!(
-                "; {operators} operators were started since all was well, and `--detect-anomaly` \
-                 tells which one it was"
+                "; {operators} operators were started since all was well, and waiting for each \
+                 (`detect_anomaly`) tells which one it was"
             ),
         };
         TensorError::Device {

@@ -186,6 +186,8 @@ impl Drop for Kernels {
             .loaded
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
+        // What was launched may still run.
+        let _ = self.device.stream().synchronize();
         let Ok(functions) = self.device.functions() else {
             return;
         };

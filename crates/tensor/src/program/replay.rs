@@ -148,7 +148,9 @@ impl Program {
             None => None,
         };
         for step in &self.steps {
-            memory.starting(1, &|| self.describe(step));
+            if !self.options.detect_anomaly {
+                memory.starting(1, &|| self.describe(step));
+            }
             let started = Instant::now();
             let launched = self.values(memory, store).run_step(step, pool);
             launched.map_err(|error| self.kernel_error(step, error.0))?;

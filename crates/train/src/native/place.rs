@@ -49,13 +49,14 @@ impl Place {
         })
     }
 
-    /// What a trace's times are, where they are not those of the device.
+    /// What a trace's times are, where they are not measured.
     #[must_use]
-    pub fn untrue_times(&self) -> Option<Diagnostic> {
+    pub fn modelled_times(&self) -> Option<Diagnostic> {
         self.name.ends_with("simulated").then(|| {
-            let message = "the times of this trace are the simulator's, not those of a GPU";
-            Diagnostic::warning("train::simulated", message)
-                .hint("`cargo xtask sim profile` estimates a kernel's time on MI300X and MI355X")
+            let message = "the times of kernels in this trace are not measured: they are those of the simulator's cycle model";
+            Diagnostic::warning("train::simulated", message).hint(
+                "the model is a bound from below: it knows no latencies and no caches",
+            )
         })
     }
 
