@@ -106,7 +106,7 @@ fn diagnostic(error: &GpuError) -> TrainError {
     let told = Diagnostic::error("train::device", error.to_string());
     let told = match error {
         GpuError::Library(_) | GpuError::NoDevice { .. } => told
-            .hint("`cargo xtask doctor` shows what HIP finds here")
+            .hint("`cargo xtask doctor` shows what HIP finds here, and `--device hip:N` takes one of it")
             .hint("`CAIRN_SIM=gfx942:1` simulates one MI300X, `CAIRN_SIM=gfx950:1` one MI355X"),
         GpuError::Kernels(_) => told.hint("`cargo xtask kernels build` builds what is missing"),
         GpuError::UnknownArch { .. } => told.hint("`--device cpu` trains on the CPU"),
