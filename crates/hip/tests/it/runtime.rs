@@ -1,10 +1,16 @@
 //! Streams, events, pinned copies, and runs that are captured and replayed.
 
-use cairn_hip::{Event, Stream};
-use cairn_tensor::program::Replays;
-use cairn_tensor::{Address, DeviceMemory};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::programs::{COLUMNS, bytes, on_gpu, set, sum, tensor};
+use cairn_graph::Op;
+use cairn_hip::{Event, Gpu, Stream};
+use cairn_tensor::program::Replays;
+use cairn_tensor::{
+    Address, Backend, DeviceArgs, DeviceMemory, Kernel, KernelError, Signature, TensorError,
+};
+
+use crate::programs::{COLUMNS, bytes, compile, on_gpu, set, sum, tensor};
 use crate::support::{on_each, pool};
 
 #[test]
@@ -164,5 +170,81 @@ fn a_program_is_captured_once_and_replayed() {
         assert_eq!(now.eager + now.replayed, 10);
         assert!(now.captured <= 2 && now.replayed >= 8, "{now:?}");
         device.free(held, COLUMNS * 4);
+    });
+}
+
+/// A GPU whose kernels take memory whenever they are launched.
+#[derive(Debug)]
+struct Greedy(Gpu, Arc<AtomicUsize>);
+
+#[derive(Debug)]
+struct Taking {
+    inner: Box<dyn Kernel>,
+    memory: Arc<dyn DeviceMemory>,
+    taken: Arc<AtomicUsize>,
+}
+
+impl Backend for Greedy {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn memory(&self) -> Option<Arc<dyn DeviceMemory>> {
+        self.0.memory()
+    }
+
+    fn kernel(&self, op: &dyn Op, signature: &Signature) -> Option<Box<dyn Kernel>> {
+        Some(Box::new(Taking {
+            inner: self.0.kernel(op, signature)?,
+            memory: self.0.memory()?,
+            taken: self.1.clone(),
+        }))
+    }
+}
+
+impl Kernel for Taking {
+    fn name(&self) -> &str {
+        self.inner.name()
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        self.inner.scratch_bytes()
+    }
+
+    fn in_place(&self) -> Vec<(usize, usize)> {
+        self.inner.in_place()
+    }
+
+    fn launch(&self, args: &DeviceArgs<'_>) -> Result<(), KernelError> {
+        // More each time, so that HIP is asked and not only the pool.
+        let bytes = 4096 * (1 + self.taken.fetch_add(1, Ordering::Relaxed));
+        let failed = |error: TensorError| KernelError(error.to_string());
+        let address = self.memory.alloc(bytes).map_err(failed)?;
+        let launched = self.inner.launch(args);
+        self.memory.free(address, bytes);
+        launched
+    }
+}
+
+/// What cannot be captured runs node by node, for a reason that is told.
+#[test]
+fn what_cannot_be_captured_runs_node_by_node() {
+    let test = "runtime::what_cannot_be_captured_runs_node_by_node";
+    on_each(test, |gpu| {
+        let (graph, mut store) = sum();
+        let mut greedy = compile(&graph, Greedy(gpu.clone(), Arc::default()), false);
+        let (_, mut wanted) = sum();
+        let mut plain = on_gpu(&graph, gpu, false);
+        for seed in 0..4 {
+            for (program, store) in [(&mut greedy, &mut store), (&mut plain, &mut wanted)] {
+                set(store, "x", seed);
+                program.run(store, &pool()).unwrap();
+            }
+            assert_eq!(bytes(&store, "sum"), bytes(&wanted, "sum"));
+        }
+        let reason = greedy.eager_because().unwrap();
+        assert!(reason.contains("hipMalloc failed on device 0"), "{reason}");
+        assert_eq!((greedy.replays().eager, greedy.replays().replayed), (4, 0));
+        assert_eq!(plain.replays().replayed, 3);
     });
 }
