@@ -101,7 +101,7 @@ fn copies_go_through_pinned_memory_that_is_used_again() {
             assert!(stats.reuses >= 30, "{stats:?}");
             assert!(stats.held <= 2 << 20, "{stats:?}");
             // What is larger goes directly.
-            let large: Vec<u8> = (0..3 << 20).map(|at: u32| (at * 13 >> 4) as u8).collect();
+            let large: Vec<u8> = (0..3 << 20).map(|at: u32| ((at * 13) >> 4) as u8).collect();
             let address = device.alloc(large.len()).unwrap();
             device.copy_in(address, &large).unwrap();
             let mut back = vec![0; large.len()];
