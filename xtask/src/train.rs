@@ -36,8 +36,9 @@ pub(crate) struct Args {
     /// Stop at the first operator whose result is NaN or infinite, and name it
     #[arg(long)]
     detect_anomaly: bool,
-    /// Where to train
-    #[arg(long, value_enum, default_value = "cpu")]
+    /// Where to train: `cpu`, or `hip`, an AMD GPU (without one, a simulated one); `hip:N` is
+    /// the GPU of that number, from 0
+    #[arg(long, value_name = "DEVICE", default_value = "cpu", value_parser = device)]
     device: Device,
     /// With `--device hip`, run operators that have no kernel there on the CPU
     #[arg(long)]
@@ -58,11 +59,26 @@ enum Stage {
     Posttrain,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Device {
     Cpu,
-    /// An AMD GPU; without one, a simulated one
-    Hip,
+    /// The AMD GPU of this number.
+    Hip(i32),
+}
+
+/// `cpu`, `hip` or `hip:1`.
+fn device(text: &str) -> std::result::Result<Device, String> {
+    let number = match text {
+        "cpu" => return Ok(Device::Cpu),
+        "hip" => Some(0),
+        _ => text
+            .strip_prefix("hip:")
+            .and_then(|number| number.parse().ok())
+            .filter(|number| *number >= 0),
+    };
+    number
+        .map(Device::Hip)
+        .ok_or_else(|| "write cpu, hip, or hip:N for the GPU of number N".to_owned())
 }
 
 pub(crate) fn run(args: Args, context: &Context) -> Result {
@@ -86,10 +102,10 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
     let mut env = experiment::environment(&resolved)?;
     let device = match args.device {
         Device::Cpu => request::Device::Cpu,
-        Device::Hip => {
-            let hip = hip::prepare(args.cpu_fallback, args.dry_run, &mut env, context)?;
-            request::Device::Hip(hip)
-        }
+        Device::Hip(ordinal) => request::Device::Hip(request::Hip {
+            ordinal,
+            ..hip::prepare(args.cpu_fallback, args.dry_run, &mut env, context)?
+        }),
     };
     let command = Command::Train(Box::new(Train {
         experiment,
@@ -117,4 +133,19 @@ pub(crate) fn run(args: Args, context: &Context) -> Result {
             format!("the plan cannot be printed: {error}"),
         ))
     })?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_is_chosen_by_its_number() {
+        assert_eq!(device("cpu"), Ok(Device::Cpu));
+        assert_eq!(device("hip"), Ok(Device::Hip(0)));
+        assert_eq!(device("hip:3"), Ok(Device::Hip(3)));
+        for wrong in ["gpu", "hip:", "hip:-1", "hip:x", "cpu:0", "HIP", ""] {
+            assert!(device(wrong).unwrap_err().contains("hip:N"), "{wrong}");
+        }
+    }
 }

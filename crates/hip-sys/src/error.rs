@@ -9,7 +9,7 @@ use crate::types::hipError_t;
 pub struct HipError(hipError_t);
 
 /// The codes that Cairn meets, by the names of HIP's header. They are the same from 5.2 on.
-const NAMES: [(hipError_t, &str, &str); 37] = [
+const NAMES: [(hipError_t, &str, &str); 46] = [
     (
         1,
         "hipErrorInvalidValue",
@@ -133,6 +133,51 @@ const NAMES: [(hipError_t, &str, &str); 37] = [
         801,
         "hipErrorNotSupported",
         "the operation is not supported",
+    ),
+    (
+        900,
+        "hipErrorStreamCaptureUnsupported",
+        "the call is not allowed while a stream is captured",
+    ),
+    (
+        901,
+        "hipErrorStreamCaptureInvalidated",
+        "an earlier error broke the capture",
+    ),
+    (
+        902,
+        "hipErrorStreamCaptureMerge",
+        "the call would join two captures",
+    ),
+    (
+        903,
+        "hipErrorStreamCaptureUnmatched",
+        "the capture did not begin on this stream",
+    ),
+    (
+        904,
+        "hipErrorStreamCaptureUnjoined",
+        "captured work was not joined to the stream it began on",
+    ),
+    (
+        905,
+        "hipErrorStreamCaptureIsolation",
+        "captured work would depend on work outside",
+    ),
+    (
+        906,
+        "hipErrorStreamCaptureImplicit",
+        "the default stream would wait for a captured one",
+    ),
+    (
+        907,
+        "hipErrorCapturedEvent",
+        "the event was recorded in a capture",
+    ),
+    (
+        908,
+        "hipErrorStreamCaptureWrongThread",
+        "another thread began the capture",
     ),
     (999, "hipErrorUnknown", "the runtime gives no reason"),
 ];

@@ -23,7 +23,7 @@ const NAMES: [&str; 4] = [
 /// A HIP runtime.
 #[derive(Debug)]
 pub struct Hip {
-    /// Its functions. They must not be called after this value is dropped.
+    /// Its functions.
     pub functions: Functions,
     library: Library,
 }

@@ -3,15 +3,17 @@
 #![expect(unsafe_code, reason = "opening a library runs its initialisers")]
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// An open library. Its functions may be called for as long as it lives.
+/// An open library. It stays open to the end of the process: threads that have called it
+/// may run its code once more when they end.
 #[derive(Debug)]
 pub struct Library {
     name: String,
-    inner: libloading::Library,
+    inner: ManuallyDrop<libloading::Library>,
 }
 
 /// A name that was tried, and why it was refused.
@@ -71,7 +73,10 @@ impl Library {
             // SAFETY: the initialisers of a HIP or RCCL library may run at any time; it
             // has none that depend on the state of this process.
             match unsafe { libloading::Library::new(&path) } {
-                Ok(inner) => return Ok(Self { name, inner }),
+                Ok(inner) => {
+                    let inner = ManuallyDrop::new(inner);
+                    return Ok(Self { name, inner });
+                }
                 Err(error) => tried.push(Attempt {
                     name,
                     reason: reason(&error),
@@ -91,7 +96,6 @@ impl Library {
     ///
     /// # Safety
     /// `T` must be the type of a function pointer, and the function must have that type.
-    /// It must not be called after the library is dropped.
     pub unsafe fn function<T: Copy>(&self, name: &str) -> Option<T> {
         // SAFETY: the caller answers for the type.
         let symbol = unsafe { self.inner.get::<T>(name) }.ok()?;

@@ -40,7 +40,6 @@ pub struct Kernels {
 struct Loaded {
     modules: BTreeMap<String, Handle>,
     functions: BTreeMap<String, Handle>,
-    launches: BTreeMap<String, u64>,
 }
 
 /// A handle of HIP, which any thread may use.
@@ -77,11 +76,10 @@ impl Kernels {
         self.manifest.kernels.get(kernel)
     }
 
-    /// How often each kernel was launched.
+    /// How often each kernel was launched on the device.
     #[must_use]
     pub fn launches(&self) -> BTreeMap<String, u64> {
-        let loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        loaded.launches.clone()
+        self.device.launches()
     }
 
     /// Starts `workgroups` workgroups of a kernel, after what was started before. None is
@@ -104,8 +102,9 @@ impl Kernels {
                 "`{kernel}`: {workgroups} workgroups are more than {MAX_WORKGROUPS}"
             )));
         }
+        self.device.may_launch().map_err(failed)?;
         let function = self.function(kernel, entry).map_err(failed)?;
-        let hip = self.device.hip().map_err(failed)?;
+        let functions = self.device.functions().map_err(failed)?;
         let mut size = packed.len();
         let mut extra = [
             PARAM_BUFFER_POINTER,
@@ -117,7 +116,7 @@ impl Kernels {
         // SAFETY: the function is of a module that stays loaded; the arguments have the
         // size and order that its code object says and are read before the call returns.
         let code = unsafe {
-            (hip.functions.hipModuleLaunchKernel)(
+            (functions.hipModuleLaunchKernel)(
                 function,
                 workgroups as u32,
                 1,
@@ -126,19 +125,20 @@ impl Kernels {
                 1,
                 1,
                 0,
-                null_mut(),
+                self.device.stream().handle(),
                 null_mut(),
                 extra.as_mut_ptr(),
             )
         };
         self.device
             .check("hipModuleLaunchKernel", code)
-            .map_err(failed)
+            .map_err(failed)?;
+        self.device.launched(kernel);
+        Ok(())
     }
 
     fn function(&self, kernel: &str, entry: &Entry) -> Result<hipFunction_t, TensorError> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        *loaded.launches.entry(kernel.to_owned()).or_default() += 1;
         if let Some(function) = loaded.functions.get(kernel) {
             return Ok(function.0);
         }
@@ -153,12 +153,11 @@ impl Kernels {
         let name = CString::new(kernel).map_err(|error| TensorError::Device {
             message: format!("`{kernel}` is no name of a kernel: {error}"),
         })?;
-        let hip = self.device.hip()?;
+        let functions = self.device.functions()?;
         let mut function: hipFunction_t = null_mut();
         // SAFETY: the module is loaded, the name ends with a zero, one handle is written.
-        let code = unsafe {
-            (hip.functions.hipModuleGetFunction)(&raw mut function, module, name.as_ptr())
-        };
+        let code =
+            unsafe { (functions.hipModuleGetFunction)(&raw mut function, module, name.as_ptr()) };
         self.device.check("hipModuleGetFunction", code)?;
         loaded.functions.insert(kernel.to_owned(), Handle(function));
         Ok(function)
@@ -170,11 +169,11 @@ impl Kernels {
         let object = object.map_err(|error| TensorError::Device {
             message: error.to_string(),
         })?;
-        let hip = self.device.hip()?;
+        let functions = self.device.functions()?;
         let mut module: hipModule_t = null_mut();
         // SAFETY: HIP copies the code object, which says its own size; one handle is written.
         let code = unsafe {
-            (hip.functions.hipModuleLoadData)(&raw mut module, object.bytes().as_ptr().cast())
+            (functions.hipModuleLoadData)(&raw mut module, object.bytes().as_ptr().cast())
         };
         self.device.check("hipModuleLoadData", code)?;
         Ok(module)
@@ -187,10 +186,14 @@ impl Drop for Kernels {
             .loaded
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        let Ok(hip) = self.device.hip() else { return };
+        // What was launched may still run.
+        let _ = self.device.stream().synchronize();
+        let Ok(functions) = self.device.functions() else {
+            return;
+        };
         for module in loaded.modules.values() {
             // SAFETY: loaded once, and no function of it is launched any more.
-            unsafe { (hip.functions.hipModuleUnload)(module.0) };
+            unsafe { (functions.hipModuleUnload)(module.0) };
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Memory that is not the host's: what a backend of a device gives the executor.
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -19,6 +20,14 @@ impl Address {
         Self(self.0 + bytes as u64)
     }
 }
+
+/// A point in a device's work, as the device's backend keeps it.
+#[derive(Clone, Debug)]
+pub struct Mark(pub Arc<dyn Any + Send + Sync>);
+
+/// Work of a device to be started as a whole, as the device's backend keeps it.
+#[derive(Clone, Debug)]
+pub struct Captured(pub Arc<dyn Any + Send + Sync>);
 
 /// A device's memory. Copies come after what was launched before, and what is
 /// launched after them finds them done.
@@ -49,6 +58,69 @@ pub trait DeviceMemory: Send + Sync + Debug {
     /// # Errors
     /// [`TensorError::Device`] when any of it failed.
     fn synchronize(&self) -> Result<(), TensorError>;
+
+    /// Copies several pieces to the host and waits once.
+    ///
+    /// # Errors
+    /// As [`DeviceMemory::copy_out`].
+    fn copy_out_all(&self, pieces: &mut [(Address, &mut [u8])]) -> Result<(), TensorError> {
+        for (from, to) in pieces {
+            self.copy_out(*from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Told before so many operators are started, so that an error which shows later can
+    /// name them; `first` describes the first.
+    fn starting(&self, _operators: usize, _first: &dyn Fn() -> String) {}
+
+    /// The point in the device's work where all that was started is done; `None` for a
+    /// device that keeps no times.
+    ///
+    /// # Errors
+    /// [`TensorError::Device`] when the device reports one.
+    fn mark(&self) -> Result<Option<Mark>, TensorError> {
+        Ok(None)
+    }
+
+    /// Microseconds between two points that are behind.
+    ///
+    /// # Errors
+    /// [`TensorError::Device`] when they are not of this device, or not behind.
+    fn elapsed(&self, _from: &Mark, _to: &Mark) -> Result<f64, TensorError> {
+        Err(unable("keeps no times"))
+    }
+
+    /// What [`DeviceMemory::elapsed`] is measured by.
+    fn clock(&self) -> &'static str {
+        "host"
+    }
+
+    /// Captures what `start` would start and does not start it; `None` for a device that
+    /// cannot. `start` must have been called before, so that all it needs is loaded.
+    ///
+    /// # Errors
+    /// That of `start`, or [`TensorError::Device`] when the device refuses.
+    fn capture(
+        &self,
+        _start: &mut dyn FnMut() -> Result<(), TensorError>,
+    ) -> Result<Option<Captured>, TensorError> {
+        Ok(None)
+    }
+
+    /// Starts what was captured.
+    ///
+    /// # Errors
+    /// [`TensorError::Device`] when the device refuses.
+    fn replay(&self, _work: &Captured) -> Result<(), TensorError> {
+        Err(unable("captures nothing"))
+    }
+}
+
+fn unable(what: &str) -> TensorError {
+    TensorError::Device {
+        message: format!("the device {what}"),
+    }
 }
 
 /// An operand of a kernel that is launched on a device.

@@ -27,7 +27,7 @@ pub mod threads;
 mod buffer;
 
 pub use backend::{Args, Backend, Dispatcher, Kernel, Operand, Signature, View, ViewMut};
-pub use device::{Address, DeviceArgs, DeviceMemory, DeviceView};
+pub use device::{Address, Captured, DeviceArgs, DeviceMemory, DeviceView, Mark};
 pub use element::Element;
 pub use error::{KernelError, TensorError};
 pub use host::HostTensor;

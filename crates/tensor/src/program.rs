@@ -8,6 +8,7 @@ mod arena;
 mod compile;
 mod device;
 mod profile;
+mod replay;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,13 +18,15 @@ use cairn_graph::{Graph, TensorType};
 
 use crate::backend::{Dispatcher, Kernel, Signature};
 use crate::device::DeviceMemory;
-use crate::error::{KernelError, TensorError};
+use crate::error::TensorError;
 use crate::host::HostTensor;
 use crate::store::Store;
 use crate::threads::Pool;
 
 use device::Values;
 pub use profile::Span;
+use replay::Replay;
+pub use replay::Replays;
 
 /// How a program is compiled and run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,6 +62,8 @@ struct Step {
 /// A compiled graph. Values in between live in the arena of the store it runs on.
 #[derive(Debug)]
 pub struct Program {
+    /// What was captured of it. It goes before the kernels that it launches.
+    replay: Replay,
     graph: Graph,
     steps: Vec<Step>,
     plan: MemoryPlan,
@@ -174,34 +179,18 @@ impl Program {
                 store.claim_device(memory, self.plan.arena_bytes, self.id, leaves)?;
             }
         }
+        if let Some(memory) = self.memory.clone() {
+            return self.run_on_device(&memory, store, pool, spans);
+        }
         for step in &self.steps {
             let started = Instant::now();
-            let result = self.run_step(step, store, pool);
+            let result = arena::run_step(step, self.id, store, &self.bindings, pool);
             result.map_err(|error| self.kernel_error(step, error.0))?;
-            if let (Some(memory), true) = (&self.memory, spans.is_some()) {
-                // So that a span is the time of its kernel.
-                memory.synchronize()?;
-            }
             if let Some(spans) = spans.as_deref_mut() {
                 spans.push(profile::span(&self.graph, step, started, Instant::now()));
             }
             if self.options.detect_anomaly {
                 self.check_finite(step, store)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn run_step(&self, step: &Step, store: &mut Store, pool: &Pool) -> Result<(), KernelError> {
-        let Some(memory) = &self.memory else {
-            return arena::run_step(step, self.id, store, &self.bindings, pool);
-        };
-        self.values(memory, store).run_step(step, pool)?;
-        for place in &step.outputs {
-            if let Storage::Leaf(value) = place.storage
-                && let Some(position) = self.bindings[value.0 as usize]
-            {
-                store.written_on_device(position);
             }
         }
         Ok(())
@@ -270,6 +259,59 @@ impl Program {
             })
     }
 
+    /// Values of the last run by name, with one wait for all of them: results of the
+    /// program, and tensors of the store.
+    ///
+    /// # Errors
+    /// When there is no such value, or another program has run on the store since.
+    pub fn read(&self, store: &Store, names: &[&str]) -> Result<Vec<HostTensor>, TensorError> {
+        let Some(memory) = &self.memory else {
+            return names
+                .iter()
+                .map(|name| self.read_one(store, name))
+                .collect();
+        };
+        let mut found = Vec::with_capacity(names.len());
+        for name in names {
+            let output = self.graph.output(name).and_then(|value| {
+                let place = &self.places[value.0 as usize];
+                let (address, len) = self.values(memory, store).locate(place)?;
+                let ty = self.graph.ty(value);
+                (place.strides.is_none() && ty.bytes() <= len).then(|| (ty.clone(), address))
+            });
+            let leaf = || {
+                let position = store.position(name)?;
+                let address = store.newer_on_device(position)?;
+                Some((store.ty_at(position).clone(), address))
+            };
+            let place = output.or_else(leaf);
+            let tensor = match &place {
+                Some((ty, _)) => HostTensor::zeros(ty.clone())?,
+                None => self.read_one(store, name)?,
+            };
+            found.push((place.map(|(_, address)| address), tensor));
+        }
+        let mut pieces: Vec<_> = found
+            .iter_mut()
+            .filter_map(|(address, tensor)| Some(((*address)?, tensor.bytes_mut())))
+            .collect();
+        memory.copy_out_all(&mut pieces)?;
+        Ok(found.into_iter().map(|(_, tensor)| tensor).collect())
+    }
+
+    /// A result, or else a tensor of the store.
+    fn read_one(&self, store: &Store, name: &str) -> Result<HostTensor, TensorError> {
+        if self.graph.output(name).is_some() {
+            return self.output(store, name);
+        }
+        store
+            .get(name)?
+            .cloned()
+            .ok_or_else(|| TensorError::NoOutput {
+                name: name.to_owned(),
+            })
+    }
+
     fn bind(&mut self, store: &Store) -> Result<(), TensorError> {
         let mut bindings = vec![None; self.graph.values().len()];
         for kind in ["input", "parameter", "state"] {
@@ -291,6 +333,19 @@ impl Program {
         self.bindings = bindings;
         self.bound = Some(store.generation());
         Ok(())
+    }
+
+    /// Operator, scope, shapes and kernel of a step.
+    fn describe(&self, step: &Step) -> String {
+        let node = &self.graph.nodes()[step.node];
+        format!(
+            "`{}` in `{}` ({}) on kernel {} of {}",
+            node.op.name(),
+            self.graph.scope_path(node.scope),
+            step.signature.describe(),
+            step.kernel.name(),
+            step.backend
+        )
     }
 
     fn kernel_error(&self, step: &Step, message: String) -> TensorError {

@@ -235,6 +235,13 @@ impl Store {
         Some((buffer.address(), buffer.len()))
     }
 
+    /// Where the device has newer content of a tensor than the host.
+    pub(crate) fn newer_on_device(&self, position: usize) -> Option<Address> {
+        let slot = &self.slots[position];
+        let copied = slot.device.as_ref().filter(|_| slot.host.get().is_none())?;
+        Some(copied.buffer.address())
+    }
+
     /// Makes sure that the host has the tensors that a program reads and writes there.
     pub(crate) fn claim_host(
         &mut self,

@@ -153,6 +153,11 @@ impl TrainError {
                     .hint("`precision: bf16` and `f32` have kernels everywhere")
                     .hint("with `--device hip`, `--cpu-fallback` runs what has none on the CPU")
             }
+            Self::Tensor(error @ TensorError::Device { .. }) => {
+                Diagnostic::error("train::engine", error.to_string()).hint(
+                    "`--detect-anomaly` waits for each operator and names the one that failed",
+                )
+            }
             Self::Tensor(error) => Diagnostic::error("train::engine", error.to_string()),
             Self::NonFinite { last_good, .. } => {
                 Diagnostic::error("train::non-finite", self.to_string())

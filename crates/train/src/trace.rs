@@ -1,6 +1,6 @@
 //! `--profile N`: spans of N steps, as a Chrome trace and as a table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
@@ -103,9 +103,10 @@ impl StepTrace {
 fn chrome_trace(spans: &[Span], started: Instant) -> Trace {
     let mut trace = Trace::new("cairn");
     for span in spans {
-        let per_micro = |amount: u64| amount as f64 / span.micros / 1e3;
+        let per_micro = |amount: u64| rate(amount, span.micros);
         let serde_json::Value::Object(args) = json!({
             "scope": span.scope, "operator": span.op, "flops": span.cost.flops, "bytes": span.cost.bytes,
+            "clock": span.clock,
             "gflop_per_s": per_micro(span.cost.flops), "gb_per_s": per_micro(span.cost.bytes),
         }) else {
             continue;
@@ -144,12 +145,23 @@ fn table(spans: &[Span], steps: u64) -> String {
             "\n{kernel:<32} {:>8} {:>9.2} {:>6.1} {:>9.1} {:>8.1}",
             calls / steps.max(1),
             micros / 1e3 / steps.max(1) as f64,
-            100.0 * micros / total,
-            flops as f64 / micros / 1e3,
-            bytes as f64 / micros / 1e3,
+            100.0 * micros / total.max(f64::MIN_POSITIVE),
+            rate(flops, micros),
+            rate(bytes, micros),
         );
     }
-    text
+    let clocks: BTreeSet<&str> = spans.iter().map(|span| span.clock).collect();
+    let clocks: Vec<&str> = clocks.into_iter().collect();
+    text + &format!("\ntimes by: {}", clocks.join(", "))
+}
+
+/// Thousands of millions a second; 0 for what took no time.
+fn rate(amount: u64, micros: f64) -> f64 {
+    if micros > 0.0 {
+        amount as f64 / micros / 1e3
+    } else {
+        0.0
+    }
 }
 
 #[cfg(test)]

@@ -4,4 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod conformance;
+mod devices;
+mod errors;
+mod programs;
+mod runtime;
 mod support;

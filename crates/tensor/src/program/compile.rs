@@ -7,7 +7,7 @@ use cairn_graph::memory::{self, MemoryOptions, MemoryPlan, Storage};
 use cairn_graph::ops::{Assign, Broadcast, Reshape, Slice, Transpose, is_leaf};
 use cairn_graph::{AliasKind, Graph, Node, ValueId};
 
-use super::{Place, Program, ProgramOptions, Step};
+use super::{Place, Program, ProgramOptions, Replay, Step};
 use crate::backend::{Dispatched, Dispatcher, Operand, Signature};
 use crate::error::TensorError;
 
@@ -116,6 +116,7 @@ pub(super) fn compile(
         });
     }
     Ok(Program {
+        replay: Replay::default(),
         graph,
         steps,
         plan,

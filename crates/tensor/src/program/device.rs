@@ -26,7 +26,7 @@ pub(super) struct Values<'a> {
 impl Values<'_> {
     /// First element and length in bytes of an operand's storage from there on, or
     /// `None` for a leaf that is not bound.
-    fn locate(&self, place: &Place) -> Option<(Address, usize)> {
+    pub(super) fn locate(&self, place: &Place) -> Option<(Address, usize)> {
         let (base, total, start) = match place.storage {
             Storage::Arena { offset, bytes } => {
                 let arena = self.store.device_arena_of(self.owner)?;

@@ -21,10 +21,13 @@ pub struct Span {
     pub start: Instant,
     /// How long it took, in microseconds.
     pub micros: f64,
+    /// What told its time: `host`, or what a device measures by.
+    pub clock: &'static str,
     /// Work by the operator's own account.
     pub cost: Cost,
 }
 
+/// A span by the host's clock.
 pub(super) fn span(graph: &Graph, step: &Step, start: Instant, end: Instant) -> Span {
     let node = &graph.nodes()[step.node];
     Span {
@@ -33,6 +36,7 @@ pub(super) fn span(graph: &Graph, step: &Step, start: Instant, end: Instant) -> 
         kernel: step.kernel.name().to_owned(),
         start,
         micros: end.duration_since(start).as_secs_f64() * 1e6,
+        clock: "host",
         cost: graph.cost(node),
     }
 }

@@ -221,6 +221,18 @@ fn a_program_gives_the_same_bits_in_a_devices_memory() {
             let found = program.output(&store, name).unwrap();
             assert_eq!(found.bytes(), expected.bytes(), "{name}");
         }
+        let names: Vec<&str> = graph.outputs().iter().map(|(name, _)| &**name).collect();
+        let together = program.read(&store, &names).unwrap();
+        for (found, expected) in together.iter().zip(&expected) {
+            assert_eq!(found.bytes(), expected.bytes());
+        }
+        assert!(program.read(&store, &["nothing"]).is_err());
+        let reason = program.eager_because().unwrap();
+        let wanted = match lacks {
+            [] => "the device captures nothing",
+            _ => "runs on the host",
+        };
+        assert!(reason.contains(wanted), "{reason}");
         drop(store);
         assert!(
             table.pieces.lock().unwrap().is_empty(),

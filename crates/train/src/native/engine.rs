@@ -2,7 +2,7 @@
 
 use cairn_nn::training::{self, OptimizerConfig, StepConfig};
 use cairn_nn::{ModelConfig, models};
-use cairn_tensor::program::{KernelChoice, Span};
+use cairn_tensor::program::{KernelChoice, Replays, Span};
 use cairn_tensor::{Dispatcher, HostTensor, Pool, Program, ProgramOptions, Store, TensorError};
 
 use crate::data::Batch;
@@ -159,11 +159,15 @@ impl Engine {
             &self.pool,
             self.spans.as_mut(),
         )?;
+        // Read together, so that a device is waited for once a step.
+        let names = ["loss_sum", "token_count", "grad_norm", "applied"];
+        let values = self.update.read(&self.store, &names)?;
+        let value = |index: usize| first_of(&values, index, names[index]);
         Ok(StepResult {
-            loss_sum: self.scalar("loss_sum")?,
-            token_count: self.scalar("token_count")?,
-            grad_norm: self.update.output_scalar(&self.store, "grad_norm")?,
-            applied: self.update.output_scalar(&self.store, "applied")? != 0.0,
+            loss_sum: value(0)?,
+            token_count: value(1)?,
+            grad_norm: value(2)?,
+            applied: value(3)? != 0.0,
         })
     }
 
@@ -181,9 +185,10 @@ impl Engine {
             return Ok((0.0, 0.0));
         };
         program.run(&mut self.store, &self.pool)?;
+        let values = program.read(&self.store, &["loss_sum", "count"])?;
         Ok((
-            program.output_scalar(&self.store, "loss_sum")?,
-            program.output_scalar(&self.store, "count")?,
+            first_of(&values, 0, "loss_sum")?,
+            first_of(&values, 1, "count")?,
         ))
     }
 
@@ -201,6 +206,23 @@ impl Engine {
         let programs = [Some(&self.first), self.more.as_ref(), Some(&self.update)];
         let programs = programs.into_iter().flatten();
         programs.flat_map(Program::kernels).collect()
+    }
+
+    /// How the programs of a step were started on a device, and why they always start
+    /// operator by operator if they do.
+    #[must_use]
+    pub fn replays(&self) -> (Replays, Option<String>) {
+        let mut all = Replays::default();
+        let mut reason = None;
+        let programs = [Some(&self.first), self.more.as_ref(), Some(&self.update)];
+        for program in programs.into_iter().flatten() {
+            let runs = program.replays();
+            all.eager += runs.eager;
+            all.captured += runs.captured;
+            all.replayed += runs.replayed;
+            reason = reason.or_else(|| program.eager_because());
+        }
+        (all, reason)
     }
 
     /// Bytes of tensors and arena held now.
@@ -257,15 +279,16 @@ impl Engine {
     fn set_scalar(&mut self, name: &str, value: f64) -> Result<(), TensorError> {
         self.set(name, &[value])
     }
+}
 
-    fn scalar(&self, name: &str) -> Result<f64, TensorError> {
-        let tensor = self.store.get(name)?.map(HostTensor::to_f64).transpose()?;
-        tensor
-            .and_then(|values| values.first().copied())
-            .ok_or_else(|| TensorError::NoOutput {
-                name: name.to_owned(),
-            })
-    }
+/// The first element of a tensor that was read.
+fn first_of(tensors: &[HostTensor], index: usize, name: &str) -> Result<f64, TensorError> {
+    let values = tensors.get(index).map(HostTensor::to_f64).transpose()?;
+    values
+        .and_then(|values| values.first().copied())
+        .ok_or_else(|| TensorError::NoOutput {
+            name: name.to_owned(),
+        })
 }
 
 fn run(

@@ -49,13 +49,14 @@ impl Place {
         })
     }
 
-    /// What a trace's times are, where they are not those of the device.
+    /// What a trace's times are, where they are not measured.
     #[must_use]
-    pub fn untrue_times(&self) -> Option<Diagnostic> {
+    pub fn modelled_times(&self) -> Option<Diagnostic> {
         self.name.ends_with("simulated").then(|| {
-            let message = "the times of this trace are the simulator's, not those of a GPU";
-            Diagnostic::warning("train::simulated", message)
-                .hint("`cargo xtask sim profile` estimates a kernel's time on MI300X and MI355X")
+            let message = "the times of kernels in this trace are not measured: they are those of the simulator's cycle model";
+            Diagnostic::warning("train::simulated", message).hint(
+                "the model is a bound from below: it knows no latencies and no caches",
+            )
         })
     }
 
@@ -105,7 +106,7 @@ fn diagnostic(error: &GpuError) -> TrainError {
     let told = Diagnostic::error("train::device", error.to_string());
     let told = match error {
         GpuError::Library(_) | GpuError::NoDevice { .. } => told
-            .hint("`cargo xtask doctor` shows what HIP finds here")
+            .hint("`cargo xtask doctor` shows what HIP finds here, and `--device hip:N` takes one of it")
             .hint("`CAIRN_SIM=gfx942:1` simulates one MI300X, `CAIRN_SIM=gfx950:1` one MI355X"),
         GpuError::Kernels(_) => told.hint("`cargo xtask kernels build` builds what is missing"),
         GpuError::UnknownArch { .. } => told.hint("`--device cpu` trains on the CPU"),

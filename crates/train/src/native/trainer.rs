@@ -160,7 +160,7 @@ impl Trainer for NativeTrainer {
         )?;
         show(place.fallbacks(&engine).as_slice());
         if args.profile > 0 {
-            show(place.untrue_times().as_slice());
+            show(place.modelled_times().as_slice());
         }
         engine.prepare()?;
         args.stop_before_first_step()?;
@@ -273,6 +273,7 @@ impl Trainer for NativeTrainer {
             return traced.map(|()| End::Stopped);
         }
         traced?;
+        show_replays(&open.engine);
         args.sample(open)?;
         Ok(End::Complete)
     }
@@ -643,6 +644,19 @@ impl NativeArgs {
         }
         Ok(())
     }
+}
+
+/// How a device's work was started; nothing where the host computes.
+fn show_replays(engine: &Engine) {
+    let (runs, reason) = engine.replays();
+    if runs.eager + runs.replayed == 0 {
+        return;
+    }
+    let why = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    say(&format!(
+        "graphs: {} captured, {} launched, {} runs operator by operator{why}",
+        runs.captured, runs.replayed, runs.eager
+    ));
 }
 
 /// A checkpoint must not be ahead of the metrics on disk.

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cairn_kernels::Arch;
-use cairn_launch::request::{Device, Hip};
+use cairn_launch::request::{Command, Device, Hip};
 use serde_json::Value;
 
-use crate::engine::{How, Workspace, assert_same_checkpoint, losses};
+use crate::engine::{Ended, How, Workspace, assert_same_checkpoint, losses, process};
 
 #[path = "../../../../tests/support/kernels.rs"]
 mod kernels;
@@ -153,7 +153,9 @@ fn traced(workspace: &Workspace) -> BTreeSet<String> {
     let text = std::fs::read_to_string(workspace.run_dir().join("trace.json")).unwrap();
     let trace: Value = serde_json::from_str(&text).unwrap();
     let events = trace["traceEvents"].as_array().unwrap().iter();
-    let spans = events.filter(|event| event["ph"] == "X");
+    let spans = events
+        .filter(|event| event["ph"] == "X")
+        .inspect(|event| assert_eq!(event["args"]["clock"], "cycle model"));
     let names = spans.filter_map(|event| event["name"].as_str());
     names
         .flat_map(|name| name.split('+'))
@@ -168,10 +170,15 @@ fn a_profile_names_the_gpus_kernels() {
         return;
     }
     let workspace = workspace("llama_tiny.yaml", &["train_iters=2"]);
-    workspace.complete(How {
+    let ended = workspace.complete(How {
         profile: 1,
         ..on("gfx942")
     });
+    assert!(
+        ended.stderr.contains("times by: cycle model"),
+        "{}",
+        ended.stderr
+    );
     let manifest = cairn_kernels::Manifest::load(&scratch("kernels"), Arch::Gfx942).unwrap();
     let names = traced(&workspace);
     for name in &names {
@@ -202,6 +209,75 @@ fn a_profile_names_the_gpus_kernels() {
     ] {
         assert!(names.contains(wanted), "{wanted} is missing: {names:?}");
     }
+}
+
+/// Steps that are replayed from captured graphs have the bits of those whose operators are
+/// started and waited for one by one, with one micro batch and with two.
+#[test]
+fn replayed_steps_have_the_bits_of_single_operators() {
+    if !ready() {
+        return;
+    }
+    for (arch, overrides, captured, launched, single) in [
+        // Gradients and update.
+        (
+            "gfx942",
+            &["train_iters=4", "global_batch_size=2"][..],
+            2,
+            6,
+            2,
+        ),
+        // Gradients of the first micro batch and of the other, and update.
+        ("gfx950", &["train_iters=4", "hidden_dropout=0.1"], 3, 9, 3),
+    ] {
+        let run = |how: How| {
+            let workspace = workspace("llama_tiny.yaml", overrides);
+            let ended = workspace.complete(how);
+            (losses(&workspace.run_dir()), workspace, ended.stderr)
+        };
+        let (found, replayed, said) = run(on(arch));
+        let wanted = format!(
+            "graphs: {captured} captured, {launched} launched, {single} runs operator by operator"
+        );
+        assert!(said.contains(&wanted), "{wanted}: {said}");
+        let (wanted, eager, said) = run(How {
+            detect_anomaly: true,
+            ..on(arch)
+        });
+        assert!(
+            said.contains("graphs: 0 captured, 0 launched") && said.contains("anomalies"),
+            "{said}"
+        );
+        assert_eq!(found, wanted, "{arch}");
+        assert_same_checkpoint(&replayed.newest(), &eager.newest(), arch);
+    }
+}
+
+#[test]
+fn a_gpu_is_chosen_by_its_number() {
+    if !ready() {
+        return;
+    }
+    let train = |ordinal: i32| {
+        let workspace = workspace("llama_tiny.yaml", &["train_iters=1", "global_batch_size=2"]);
+        let mut command = workspace.train_command(on("gfx942"));
+        if let Command::Train(train) = &mut command
+            && let Device::Hip(hip) = &mut train.device
+        {
+            hip.ordinal = ordinal;
+        }
+        let mut process = process(&command, 0);
+        let ended: Ended = process
+            .env("CAIRN_SIM", "gfx942:2")
+            .output()
+            .unwrap()
+            .into();
+        ended
+    };
+    let ended = train(1);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let message = "HIP has no device 2: it has 2, numbered from 0";
+    train(2).expect_error(2, "train::device", message, "--device hip:N");
 }
 
 /// A run goes on from a checkpoint on the same device with the same bits, whatever the
