@@ -12,6 +12,9 @@ use crate::backend::Plan;
 /// Most elements of a head: one a lane.
 const MAX_SIZE: usize = 256;
 
+/// Queries or keys of a workgroup of the kernels with matrix instructions.
+const TILE: usize = 128;
+
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     forward(op, signature).or_else(|| backward(op, signature))
 }
@@ -50,23 +53,52 @@ fn start(args: &DeviceArgs<'_>, index: usize) -> Result<Arg, KernelError> {
     }
 }
 
+/// The sizes of heads by which kernels with matrix instructions are named, where there are
+/// some for this problem. They read 16 bytes at a time and count a sequence's bytes in 32 bits.
+fn tiled(sizes: &AttentionSizes, dtype: &str, scale: f64) -> Option<String> {
+    let name = match (sizes.d, sizes.dv) {
+        (d @ (64 | 96 | 128 | 192), dv) if d == dv => d.to_string(),
+        (192, 128) => "192_128".to_owned(),
+        _ => return None,
+    };
+    let heads = (sizes.hq * sizes.d).max(sizes.hk * sizes.d);
+    // A tile beyond the last position is still addressed.
+    let bytes = (sizes.sq.max(sizes.sk) + TILE) * heads * 2;
+    let fits = dtype == "bf16" && bytes < 1 << 31 && scale > 0.0 && (scale as f32).is_normal();
+    fits.then_some(name)
+}
+
+/// Whether 16 bytes can be read at once from each of these.
+fn aligned(args: &[Arg]) -> bool {
+    let fits = |arg: &Arg| !matches!(arg, Arg::Buffer(address) if address.0 % 16 != 0);
+    args.iter().all(fits)
+}
+
 fn forward(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let op = attributes::<Attention>(op)?;
     let (sizes, dtype) = problem(signature)?;
-    let name = format!("attention_forward_{dtype}");
+    let plain = format!("attention_forward_{dtype}");
+    let tiled =
+        tiled(&sizes, dtype, op.scale).map(|heads| format!("attention_forward_bf16_{heads}"));
     let given = sizes_arg(&sizes, op.scale, op.causal)?;
     let queries = (sizes.b * sizes.hq * sizes.sq) as u64;
-    Some(Plan::new([name.clone()], move |kernels, args| {
-        let given = [
+    let tiles = (sizes.b * sizes.hq * sizes.sq.div_ceil(TILE)) as u64;
+    let name = tiled.clone().unwrap_or_else(|| plain.clone());
+    Some(Plan::new([name], move |kernels, args| {
+        let tensors = [
             operand(args, 0)?,
             operand(args, 1)?,
             operand(args, 2)?,
-            start(args, 3)?,
             result(args, 0)?,
-            result(args, 1)?,
-            given.clone(),
         ];
-        kernels.launch(&name, queries, &given)
+        let (name, workgroups) = match &tiled {
+            Some(name) if aligned(&tensors) => (name, tiles),
+            _ => (&plain, queries),
+        };
+        let [q, k, v, out] = tensors;
+        let start = start(args, 3)?;
+        let given = [q, k, v, start, out, result(args, 1)?, given.clone()];
+        kernels.launch(name, workgroups, &given)
     }))
 }
 
