@@ -2,6 +2,8 @@
 #pragma once
 #include "device.h"
 
+typedef long i64;
+
 // Part of the arguments.
 struct Sizes {
     u32 batch, queries, keys, query_heads, key_heads, size, value_size, causal;

@@ -137,11 +137,9 @@ struct Stage {
     // Goes to these heads, from a position on.
     MEMBER void go_to(const Head& a, const Head& b, u32 first) {
         for (u32 slot = 0; slot < SLOTS; ++slot) {
-            const Head& head = is_a(slot) ? a : b;
             u32 units = is_a(slot) ? row_units(A::SIZE) : row_units(B::SIZE);
             slots[slot].buffer = buffer_of(is_a(slot) ? a.data : b.data, is_a(slot) ? a.bytes : b.bytes);
             u32 stride = is_a(slot) ? a.stride : b.stride;
-            (void)head;
             slots[slot].step = T * stride;
             for (u32 i = 0; i < 4; ++i) {
                 u32 row = first + Machine::template position<T>(i, units);

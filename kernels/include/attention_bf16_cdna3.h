@@ -38,20 +38,27 @@ struct Cdna3 {
         }
     }
 
-    // Reads of the columns image: 32 columns by 16 positions.
+    // Reads of the columns image: 32 columns by 16 positions. Even and odd
+    // blocks lie differently where T is 32.
     template <u32 T, u32 D>
     struct Columns {
-        Place places[T / 16];
+        static constexpr u32 KINDS = T == 64 ? 1 : 2;
+
+        Place places[KINDS][T / 16];
 
         MEMBER explicit Columns(Place image) {
-            for (u32 step = 0; step < T / 16; ++step) {
-                u32 unit = 2 * step + lane_of_wave() / BLOCK;
-                places[step] = image + column_place<T>(lane_of_wave() % BLOCK, unit);
-                keep(places[step]);
+            for (u32 kind = 0; kind < KINDS; ++kind) {
+                for (u32 step = 0; step < T / 16; ++step) {
+                    u32 unit = 2 * step + lane_of_wave() / BLOCK;
+                    places[kind][step] = image + column_place<T>(kind * BLOCK + lane_of_wave() % BLOCK, unit);
+                    keep(places[kind][step]);
+                }
             }
         }
 
-        MEMBER u32x4 read(u32 block, u32 step) const { return places[step][block * BLOCK * T / 8]; }
+        MEMBER u32x4 read(u32 block, u32 step) const {
+            return places[block % KINDS][step][block / KINDS * KINDS * BLOCK * T / 8];
+        }
     };
 
     static MEMBER f32x16 multiply(u32x4 a, u32x4 b, f32x16 sums) {
