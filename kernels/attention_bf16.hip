@@ -56,42 +56,15 @@
 // tiles:    128 keys x 32 or, with heads of 96, 64 queries
 // lds:      rows and columns of queries, then those of gradients of the output, then statistics
 // limit:    workgroup 256, vgprs 512, sgprs 96, lds 57856
-#include "attention_bf16_backward.h"
 #include "attention_bf16_cdna3.h"
-#include "attention_bf16_forward.h"
+
+#define MACHINE Cdna3
+#include "attention_bf16_kernels.h"
 
 KERNEL(256)
 attention_statistics_bf16(const bf16* out, const bf16* gradient, const f32* lse, f32x2* result, Sizes sizes) {
     statistics(out, gradient, lse, result, sizes);
 }
-
-#define FORWARD(waves, name, d, dv)                                                                            \
-    ATTENTION_KERNEL(waves)                                                                                    \
-    attention_forward_bf16_##name(const bf16* q, const bf16* k, const bf16* v, const i32* start_at, bf16* out, \
-                                  f32* lse, Sizes sizes) {                                                     \
-        typedef Forward<Cdna3, d, dv> Problem;                                                                 \
-        SHARED u32x4 lds[Problem::LDS];                                                                        \
-        Problem().run(lds, q, k, v, start_at, out, lse, sizes);                                                \
-    }
-
-#define BACKWARD_QUERIES(waves, name, d, dv, keys)                                                                \
-    ATTENTION_KERNEL(waves)                                                                                       \
-    attention_backward_queries_bf16_##name(const bf16* q, const bf16* k, const bf16* v, const bf16* gradient,     \
-                                           const f32x2* statistics, const i32* start_at, bf16* of_q, Sizes sizes) { \
-        typedef BackwardQueries<Cdna3, d, dv, keys> Problem;                                                      \
-        SHARED u32x4 lds[Problem::LDS];                                                                           \
-        Problem().run(lds, q, k, v, gradient, statistics, start_at, of_q, sizes);                                 \
-    }
-
-#define BACKWARD_KEYS(waves, name, d, dv, queries)                                                           \
-    ATTENTION_KERNEL(waves)                                                                                  \
-    attention_backward_keys_bf16_##name(const bf16* q, const bf16* k, const bf16* v, const bf16* gradient,   \
-                                        const f32x2* statistics, const i32* start_at, bf16* of_k, bf16* of_v, \
-                                        Sizes sizes) {                                                       \
-        typedef BackwardKeys<Cdna3, d, dv, queries> Problem;                                                 \
-        SHARED u32x4 lds[Problem::LDS];                                                                      \
-        Problem().run(lds, q, k, v, gradient, statistics, start_at, of_k, of_v, sizes);                      \
-    }
 
 #ifdef __gfx90a__
 FORWARD(2, 64, 64, 64)

@@ -34,6 +34,14 @@ DEVICE f32 from_other_half(f32 value) {
     return __builtin_bit_cast(f32, __builtin_amdgcn_ds_bpermute(from, __builtin_bit_cast(i32, value)));
 }
 
+// What comes later is not begun before this value is there, reads of LDS
+// included: there are not registers enough for the operands of two products.
+template <typename T>
+DEVICE void next_phase(T& value) {
+    __asm__ volatile("" : "+v"(value) : : "memory");
+    __builtin_amdgcn_sched_barrier(0);
+}
+
 // Row of a block that a lane has in element `index` of its sums.
 DEVICE u32 row_of(u32 index) { return index / 4 * 8 + lane_of_wave() / BLOCK * 4 + index % 4; }
 
@@ -204,7 +212,8 @@ struct Images {
     static constexpr u32 END = Machine::COLUMNS && HAS_COLUMNS ? COLUMNS + D * T / 8 : START + T * row_units(D);
 };
 
-// Reads of the rows image: 32 positions by 16 elements, as `Fixed` has them.
+// Reads of a rows image that begins START after `lds`: 32 positions by 16
+// elements, as `Fixed` has them.
 template <typename Machine, u32 D>
 struct Rows {
     static constexpr u32 UNITS = row_units(D);
@@ -213,18 +222,39 @@ struct Rows {
 
     Place places[BASES];
 
-    MEMBER explicit Rows(Place image) {
+    MEMBER explicit Rows(Place lds) {
         u32 row = lane_of_wave() % BLOCK;
         for (u32 step = 0; step < BASES; ++step) {
             u32 unit = 2 * step + lane_of_wave() / BLOCK;
-            places[step] = image + row * UNITS + (unit ^ Machine::swizzle(row, UNITS));
+            places[step] = lds + row * UNITS + (unit ^ Machine::swizzle(row, UNITS));
             keep(places[step]);
         }
     }
 
+    template <u32 START>
     MEMBER u32x4 read(u32 block, u32 step) const {
-        return places[step % BASES][block * BLOCK * UNITS + step / BASES * BASES * 2];
+        return places[step % BASES][START + block * BLOCK * UNITS + step / BASES * BASES * 2];
     }
+};
+
+// Two readers, which are one where both have the same sizes.
+template <typename A, typename B>
+struct Both {
+    A a;
+    B b;
+
+    MEMBER explicit Both(Place lds) : a(lds), b(lds) {}
+    MEMBER const A& first() const { return a; }
+    MEMBER const B& second() const { return b; }
+};
+
+template <typename A>
+struct Both<A, A> {
+    A a;
+
+    MEMBER explicit Both(Place lds) : a(lds) {}
+    MEMBER const A& first() const { return a; }
+    MEMBER const A& second() const { return a; }
 };
 
 // The operand for the sums of a block: 8 of them in bf16 for each 16 rows.

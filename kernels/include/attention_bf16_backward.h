@@ -41,11 +41,13 @@ DEVICE Buffer statistics_of(const f32x2* all, const Sizes& sizes, u32 batch, u32
 
 // Probabilities and the gradients of scores, from scores and the gradients of
 // probabilities; of the latter `scale` is left to the end.
-template <bool MASKED, typename Sees>
-DEVICE void differentiate(f32x16& scores, f32x16& gradients, f32 factor, f32x16 added, Sees sees) {
-    scores = __builtin_elementwise_fma(scores, (f32x16)factor, added);
-    for (u32 i = 0; i < 16; ++i) {
-        scores[i] = power_of_two(scores[i]);
+template <bool MASKED, typename Added, typename Sees>
+DEVICE void differentiate(f32x16& scores, f32x16& gradients, f32 factor, Added added, Sees sees) {
+    for (u32 i = 0; i < 16; i += 2) {
+        f32x2 pair = {scores[i], scores[i + 1]};
+        pair = __builtin_elementwise_fma(pair, (f32x2)factor, added(i));
+        scores[i] = power_of_two(pair[0]);
+        scores[i + 1] = power_of_two(pair[1]);
     }
     gradients *= scores;
     for (u32 i = 0; MASKED && i < 16; ++i) {
@@ -91,18 +93,11 @@ struct BackwardKeys {
     };
 
     struct Readers {
-        Rows<Machine, D> queries;
-        Rows<Machine, DV> gradients;
-        typename Machine::template Columns<T, D> query_columns;
-        typename Machine::template Columns<T, DV> gradient_columns;
+        Both<Rows<Machine, D>, Rows<Machine, DV>> rows;
+        Both<typename Machine::template Columns<T, D>, typename Machine::template Columns<T, DV>> columns;
         Place statistics;
 
-        MEMBER explicit Readers(Place lds)
-            : queries(lds + OfQueries::ROWS),
-              gradients(lds + OfGradients::ROWS),
-              query_columns(lds + OfQueries::COLUMNS),
-              gradient_columns(lds + OfGradients::COLUMNS),
-              statistics(lds + STATISTICS + lane_of_wave() / BLOCK) {
+        MEMBER explicit Readers(Place lds) : rows(lds), columns(lds), statistics(lds + lane_of_wave() / BLOCK) {
             keep(statistics);
         }
 
@@ -110,7 +105,7 @@ struct BackwardKeys {
         MEMBER f32x16 numbers(u32 which, u32 block) const {
             f32x16 result;
             for (u32 quad = 0; quad < 4; ++quad) {
-                u32x4 bits = statistics[(which * T + block * BLOCK) / 4 + quad * 2];
+                u32x4 bits = statistics[STATISTICS + (which * T + block * BLOCK) / 4 + quad * 2];
                 f32x4 four = __builtin_bit_cast(f32x4, bits);
                 for (u32 i = 0; i < 4; ++i) {
                     result[quad * 4 + i] = four[i];
@@ -126,23 +121,27 @@ struct BackwardKeys {
         for (u32 block = 0; block < T / BLOCK; ++block) {
             f32x16 scores = {}, gradients = readers.numbers(1, block);
             for (u32 step = 0; step < D / 16; ++step) {
-                scores = Machine::multiply(readers.queries.read(block, step), key.parts[step], scores);
+                u32x4 part = readers.rows.first().template read<OfQueries::ROWS>(block, step);
+                scores = Machine::multiply(part, key.parts[step], scores);
             }
             for (u32 step = 0; step < DV / 16; ++step) {
-                gradients = Machine::multiply(readers.gradients.read(block, step), value.parts[step], gradients);
+                u32x4 part = readers.rows.second().template read<OfGradients::ROWS>(block, step);
+                gradients = Machine::multiply(part, value.parts[step], gradients);
             }
-            differentiate<MASKED>(scores, gradients, factor, readers.numbers(0, block),
-                                  [&](u32 i) { return (i32)(block * BLOCK + row_of(i)) >= hidden; });
+            f32x16 added = readers.numbers(0, block);
+            differentiate<MASKED>(
+                scores, gradients, factor, [&](u32 i) { return f32x2{added[i], added[i + 1]}; },
+                [&](u32 i) { return (i32)(block * BLOCK + row_of(i)) >= hidden; });
             Operand probabilities = operand_of<Machine>(scores), of_scores = operand_of<Machine>(gradients);
             for (u32 part = 0; part < 2; ++part) {
                 u32 step = block * 2 + part;
                 for (u32 i = 0; i < DV / BLOCK; ++i) {
-                    of_values[i] = Machine::multiply(readers.gradient_columns.read(i, step),
-                                                     probabilities.parts[part], of_values[i]);
+                    u32x4 columns = readers.columns.second().template read<OfGradients::COLUMNS>(i, step);
+                    of_values[i] = Machine::multiply(columns, probabilities.parts[part], of_values[i]);
                 }
                 for (u32 i = 0; i < D / BLOCK; ++i) {
-                    of_keys[i] =
-                        Machine::multiply(readers.query_columns.read(i, step), of_scores.parts[part], of_keys[i]);
+                    u32x4 columns = readers.columns.first().template read<OfQueries::COLUMNS>(i, step);
+                    of_keys[i] = Machine::multiply(columns, of_scores.parts[part], of_keys[i]);
                 }
             }
         }
@@ -202,6 +201,7 @@ struct BackwardKeys {
                 __builtin_amdgcn_sched_barrier(0);
                 add<false>(readers, own_key, own_value, factor, 0);
                 barrier();
+                __builtin_amdgcn_sched_barrier(0);
                 stage.store();
                 carried.store();
                 barrier();
@@ -227,12 +227,10 @@ struct BackwardQueries {
     f32x16 of_queries[D / BLOCK] = {};
 
     struct Readers {
-        Rows<Machine, D> keys;
-        Rows<Machine, DV> values;
+        Both<Rows<Machine, D>, Rows<Machine, DV>> rows;
         typename Machine::template Columns<T, D> columns;
 
-        MEMBER explicit Readers(Place lds)
-            : keys(lds + OfKeys::ROWS), values(lds + OfValues::ROWS), columns(lds + OfKeys::COLUMNS) {}
+        MEMBER explicit Readers(Place lds) : rows(lds), columns(lds) {}
     };
 
     // Adds a tile of which a lane's query sees the first `seen` keys.
@@ -240,20 +238,29 @@ struct BackwardQueries {
     MEMBER void add(const Readers& readers, const Fixed<D>& query, const Fixed<DV>& gradient, f32 factor,
                     f32x2 numbers, i32 seen) {
         for (u32 block = 0; block < T / BLOCK; ++block) {
+            // Opaque, so that it stays in two registers.
+            f32x2 added = numbers[0];
+            __asm__("" : "+v"(added));
             f32x16 scores = {}, gradients = numbers[1];
             for (u32 step = 0; step < D / 16; ++step) {
-                scores = Machine::multiply(readers.keys.read(block, step), query.parts[step], scores);
+                u32x4 part = readers.rows.first().template read<OfKeys::ROWS>(block, step);
+                scores = Machine::multiply(part, query.parts[step], scores);
             }
+            next_phase(scores);
             for (u32 step = 0; step < DV / 16; ++step) {
-                gradients = Machine::multiply(readers.values.read(block, step), gradient.parts[step], gradients);
+                u32x4 part = readers.rows.second().template read<OfValues::ROWS>(block, step);
+                gradients = Machine::multiply(part, gradient.parts[step], gradients);
             }
-            differentiate<MASKED>(scores, gradients, factor, (f32x16)numbers[0],
-                                  [&](u32 i) { return (i32)(block * BLOCK + row_of(i)) < seen; });
+
+            differentiate<MASKED>(
+                scores, gradients, factor, [&](u32) { return added; },
+                [&](u32 i) { return (i32)(block * BLOCK + row_of(i)) < seen; });
             Operand of_scores = operand_of<Machine>(gradients);
+            next_phase(of_scores.parts[1]);
             for (u32 part = 0; part < 2; ++part) {
                 for (u32 i = 0; i < D / BLOCK; ++i) {
-                    of_queries[i] = Machine::multiply(readers.columns.read(i, block * 2 + part),
-                                                      of_scores.parts[part], of_queries[i]);
+                    u32x4 columns = readers.columns.template read<OfKeys::COLUMNS>(i, block * 2 + part);
+                    of_queries[i] = Machine::multiply(columns, of_scores.parts[part], of_queries[i]);
                 }
             }
         }
@@ -292,6 +299,7 @@ struct BackwardQueries {
             __builtin_amdgcn_sched_barrier(0);
             add<false>(readers, own, own_gradient, factor, numbers, 0);
             barrier();
+            __builtin_amdgcn_sched_barrier(0);
             stage.store();
             barrier();
         }

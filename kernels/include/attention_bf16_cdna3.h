@@ -46,18 +46,19 @@ struct Cdna3 {
 
         Place places[KINDS][T / 16];
 
-        MEMBER explicit Columns(Place image) {
+        MEMBER explicit Columns(Place lds) {
             for (u32 kind = 0; kind < KINDS; ++kind) {
                 for (u32 step = 0; step < T / 16; ++step) {
                     u32 unit = 2 * step + lane_of_wave() / BLOCK;
-                    places[kind][step] = image + column_place<T>(kind * BLOCK + lane_of_wave() % BLOCK, unit);
+                    places[kind][step] = lds + column_place<T>(kind * BLOCK + lane_of_wave() % BLOCK, unit);
                     keep(places[kind][step]);
                 }
             }
         }
 
+        template <u32 START>
         MEMBER u32x4 read(u32 block, u32 step) const {
-            return places[block % KINDS][step][block / KINDS * KINDS * BLOCK * T / 8];
+            return places[block % KINDS][step][START + block / KINDS * KINDS * BLOCK * T / 8];
         }
     };
 

@@ -54,7 +54,7 @@ struct Forward {
         f32x16 scores[KEY_BLOCKS] = {};
         for (u32 step = 0; step < D / 16; ++step) {
             for (u32 block = 0; block < KEY_BLOCKS; ++block) {
-                scores[block] = Machine::multiply(keys.read(block, step), query.parts[step], scores[block]);
+                scores[block] = Machine::multiply(keys.template read<OfKeys::ROWS>(block, step), query.parts[step], scores[block]);
             }
         }
         for (u32 block = 0; MASKED && block < KEY_BLOCKS; ++block) {
@@ -82,7 +82,7 @@ struct Forward {
         for (u32 step = 0; step < KEYS / 16; ++step) {
             for (u32 block = 0; block < VALUE_BLOCKS; ++block) {
                 u32x4 part = probabilities[step / 2].parts[step % 2];
-                sums[block] = Machine::multiply(values.read(block, step), part, sums[block]);
+                sums[block] = Machine::multiply(values.template read<OfValues::COLUMNS>(block, step), part, sums[block]);
             }
         }
     }
@@ -106,8 +106,8 @@ struct Forward {
 
         Place lds = (Place)memory;
         Stage<Machine, KEYS, OfKeys, OfValues> stage(lds);
-        Rows<Machine, D> keys(lds + OfKeys::ROWS);
-        typename Machine::template Columns<KEYS, DV> values(lds + OfValues::COLUMNS);
+        Rows<Machine, D> keys(lds);
+        typename Machine::template Columns<KEYS, DV> values(lds);
         Fixed<D> fixed(of_q, query);
         factor = sizes.scale * LOG2_E;
 
@@ -123,6 +123,7 @@ struct Forward {
             __builtin_amdgcn_sched_barrier(0);
             add<false>(keys, values, fixed, KEYS);
             barrier();
+            __builtin_amdgcn_sched_barrier(0);
             stage.store();
             barrier();
         }
