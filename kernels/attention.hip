@@ -31,28 +31,11 @@
 // tiles:    1 key x 256 queries
 // lds:      [0, 1024) gradients of scores, [1024, 2048) probabilities
 // limit:    workgroup 256, vgprs 64, sgprs 104, lds 2048
-#include "device.h"
+#include "attention.h"
 #include "exp.h"
 #include "reduce.h"
 
-// Part of the arguments.
-struct Sizes {
-    u32 batch, queries, keys, query_heads, key_heads, size, value_size, causal;
-    i32 start;
-    f32 scale;
-};
-
 constexpr u32 TILE = 256;
-
-// Keys that a query sees.
-DEVICE u32 visible(const Sizes& sizes, const i32* start_at, u32 query) {
-    if (sizes.causal == 0) {
-        return sizes.keys;
-    }
-    i32 start = start_at ? start_at[0] : sizes.start;
-    i32 count = start + (i32)query + 1;
-    return count < 0 ? 0 : smaller((u32)count, sizes.keys);
-}
 
 // First element of a head of a position.
 template <typename T>

@@ -1,4 +1,4 @@
-//! Arguments of a kernel as people write them: `u32:5`, `random:bf16:1024`.
+//! Arguments of a kernel as people write them: `u32:5`, `random:bf16:1024`, `words:1,2,3`.
 
 use cairn_base::nearest;
 use cairn_codeobj::Kernel;
@@ -98,6 +98,12 @@ fn one(
     let parts: Vec<_> = text.split(':').collect();
     match parts.as_slice() {
         ["null"] => Ok(vec![0; 8]),
+        // A structure, as its words lie.
+        ["words", words] => {
+            let words = words.split(',').map(|word| number("u32", word));
+            let words = words.collect::<Option<Vec<_>>>();
+            Ok(words.ok_or_else(|| malformed(text))?.concat())
+        }
         [kind, value] => number(kind, value).ok_or_else(|| malformed(text)),
         [fill, kind, count] => {
             for (word, known) in [(fill, &FILLS[..]), (kind, &TYPES[..])] {

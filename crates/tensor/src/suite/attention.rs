@@ -58,6 +58,13 @@ fn sizes() -> Vec<Sizes> {
         Sizes { b: 1, sq: 4, sk: 9, hq: 2, hk: 1, d: 8, dv: 8, start: Some(0), ..plain },
         // The first two queries see nothing.
         Sizes { b: 1, sq: 4, sk: 6, hq: 2, hk: 2, d: 8, dv: 8, start: Some(-2), ..plain },
+        // Heads that matrix instructions take: several tiles of queries and of keys, whole and not.
+        Sizes { b: 1, sq: 130, sk: 200, hq: 4, hk: 2, d: 128, dv: 128, ..plain },
+        Sizes { b: 2, sq: 70, sk: 192, hq: 2, hk: 1, d: 96, dv: 96, causal: false, ..plain },
+        Sizes { b: 1, sq: 33, sk: 131, hq: 2, hk: 2, d: 192, dv: 192, start: Some(75), ..plain },
+        Sizes { b: 1, sq: 40, sk: 70, hq: 3, hk: 1, d: 192, dv: 128, causal: false, ..plain },
+        // No query of the first tile sees anything.
+        Sizes { b: 1, sq: 200, sk: 40, hq: 2, hk: 1, d: 64, dv: 64, start: Some(-140), ..plain },
         Sizes { b: 0, sq: 4, sk: 4, hq: 2, hk: 2, d: 8, dv: 8, ..plain },
         Sizes { b: 1, sq: 0, sk: 4, hq: 2, hk: 2, d: 8, dv: 8, ..plain },
     ]
