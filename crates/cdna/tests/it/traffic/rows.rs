@@ -1,0 +1,225 @@
+//! A row at a time: norms, softmax, cross entropy, reductions.
+
+use super::*;
+
+const COUNT: usize = ROWS * COLUMNS;
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut all = Vec::new();
+    let forms = [
+        (Type::F32, Type::F32, "f32"),
+        (Type::Bf16, Type::Bf16, "bf16"),
+        (Type::Bf16, Type::F32, "bf16_wide"),
+    ];
+    for (ty, weight, suffix) in forms {
+        all.push(rmsnorm(ty, weight, suffix));
+        all.push(rmsnorm_backward(ty, weight, suffix, false));
+        all.push(rmsnorm_backward(ty, weight, suffix, true));
+        all.push(layernorm(ty, weight, suffix));
+        all.push(layernorm_backward(ty, weight, suffix));
+    }
+    for (ty, suffix) in Type::BOTH {
+        for stem in ["softmax", "softmax_log"] {
+            all.push(softmax(stem, ty, suffix));
+            all.push(softmax_backward(stem, ty, suffix));
+        }
+        all.extend(reduces(ty, suffix));
+    }
+    for vocabulary in [32768, 131_072] {
+        all.push(loss(vocabulary));
+        for (ty, suffix) in Type::BOTH {
+            all.push(gradient(vocabulary, ty, suffix));
+        }
+    }
+    all.push(losses());
+    all
+}
+
+fn columns() -> Arg {
+    Arg::U32(COLUMNS as u32)
+}
+
+fn rmsnorm(ty: Type, weight: Type, suffix: &str) -> Case {
+    let mut case = Case::new(format!("rmsnorm_forward_{suffix}"));
+    let args = vec![
+        case.random(ty, COUNT),
+        case.random(weight, COLUMNS),
+        case.result(COUNT * ty.bytes()),
+        case.result(4 * ROWS),
+        columns(),
+        Arg::F32(1e-5),
+    ];
+    case.launch(case.name.clone(), ROWS, args);
+    case
+}
+
+/// The sum of bands into the weight's gradient.
+fn bands(case: &mut Case, parts: Arg, ty: Type, bands: usize) {
+    let suffix = if ty == Type::F32 { "f32" } else { "bf16" };
+    let of_weight = case.result(COLUMNS * ty.bytes());
+    let args = vec![parts, of_weight, Arg::U32(bands as u32), columns()];
+    let groups = COLUMNS.div_ceil(256);
+    case.launch(format!("rmsnorm_backward_weight_{suffix}"), groups, args);
+}
+
+fn rmsnorm_backward(ty: Type, weight: Type, suffix: &str, add: bool) -> Case {
+    let stem = if add { "add_" } else { "" };
+    let mut case = Case::new(format!("rmsnorm_backward_rows_{stem}{suffix}"));
+    let count = ROWS.div_ceil(32);
+    let mut args = vec![
+        case.random(ty, COUNT),
+        case.random(ty, COUNT),
+        case.random(weight, COLUMNS),
+        case.random(Type::F32, ROWS),
+    ];
+    if add {
+        args.push(case.random(ty, COUNT));
+    }
+    let parts = case.between(4 * count * COLUMNS);
+    args.extend([
+        case.result(COUNT * ty.bytes()),
+        parts.clone(),
+        Arg::U32(ROWS as u32),
+        columns(),
+    ]);
+    case.launch(case.name.clone(), count, args);
+    bands(&mut case, parts, ty, count);
+    case
+}
+
+fn layernorm(ty: Type, weight: Type, suffix: &str) -> Case {
+    let mut case = Case::new(format!("layernorm_forward_{suffix}"));
+    let args = vec![
+        case.random(ty, COUNT),
+        case.random(weight, COLUMNS),
+        case.random(weight, COLUMNS),
+        case.result(COUNT * ty.bytes()),
+        case.result(4 * ROWS),
+        case.result(4 * ROWS),
+        columns(),
+        Arg::F32(1e-5),
+    ];
+    case.launch(case.name.clone(), ROWS, args);
+    case
+}
+
+fn layernorm_backward(ty: Type, weight: Type, suffix: &str) -> Case {
+    let mut case = Case::new(format!("layernorm_backward_{suffix}"));
+    let count = ROWS.div_ceil(32);
+    let [of_weight, of_bias] = [(); 2].map(|()| case.between(4 * count * COLUMNS));
+    let args = vec![
+        case.random(ty, COUNT),
+        case.random(ty, COUNT),
+        case.random(weight, COLUMNS),
+        case.random(Type::F32, ROWS),
+        case.random(Type::F32, ROWS),
+        case.result(COUNT * ty.bytes()),
+        of_weight.clone(),
+        of_bias.clone(),
+        Arg::U32(ROWS as u32),
+        columns(),
+    ];
+    case.launch(case.name.clone(), count, args);
+    bands(&mut case, of_weight, ty, count);
+    bands(&mut case, of_bias, ty, count);
+    case
+}
+
+fn softmax(stem: &str, ty: Type, suffix: &str) -> Case {
+    let mut case = Case::new(format!("{stem}_forward_{suffix}"));
+    let args = vec![
+        case.random(ty, COUNT),
+        case.result(COUNT * ty.bytes()),
+        columns(),
+    ];
+    case.launch(case.name.clone(), ROWS, args);
+    case
+}
+
+fn softmax_backward(stem: &str, ty: Type, suffix: &str) -> Case {
+    let mut case = Case::new(format!("{stem}_backward_{suffix}"));
+    let args = vec![
+        case.random(ty, COUNT),
+        case.random(ty, COUNT),
+        case.result(COUNT * ty.bytes()),
+        columns(),
+    ];
+    case.launch(case.name.clone(), ROWS, args);
+    case
+}
+
+fn reduces(ty: Type, suffix: &str) -> Vec<Case> {
+    let mut all = Vec::new();
+    for (what, kept, reduced) in [
+        ("rows", (ROWS, COLUMNS), (COLUMNS, 1)),
+        ("columns", (COLUMNS, 1), (ROWS, COLUMNS)),
+    ] {
+        let mut case = Case::new(format!("reduce_{suffix} {what}"));
+        let part =
+            |(size, stride): (usize, usize)| Arg::Bytes(moves::geometry(&[size], &[&[stride]]));
+        let args = vec![
+            case.random(ty, COUNT),
+            case.result(kept.0 * ty.bytes()),
+            part(kept),
+            part(reduced),
+            Arg::U32(0),
+        ];
+        case.launch(format!("reduce_{suffix}"), kept.0, args);
+        all.push(case);
+    }
+    all
+}
+
+/// Tokens beside logits of about a million.
+fn tokens(vocabulary: usize) -> usize {
+    (1 << 20) / vocabulary
+}
+
+fn targets(tokens: usize) -> Vec<u8> {
+    words((0..tokens as u32).map(|token| token * 31))
+}
+
+fn loss(vocabulary: usize) -> Case {
+    let mut case = Case::new(format!("cross_entropy_loss of {vocabulary}"));
+    let tokens = tokens(vocabulary);
+    let args = vec![
+        case.random(Type::F32, tokens * vocabulary),
+        case.operand(targets(tokens)),
+        case.result(4 * tokens),
+        Arg::U32(vocabulary as u32),
+        Arg::F32(1e-4),
+    ];
+    case.launch("cross_entropy_loss", tokens, args);
+    case
+}
+
+fn gradient(vocabulary: usize, ty: Type, suffix: &str) -> Case {
+    let kernel = format!("cross_entropy_gradient_{suffix}");
+    let mut case = Case::new(format!("{kernel} of {vocabulary}"));
+    let tokens = tokens(vocabulary);
+    let args = vec![
+        case.random(Type::F32, tokens * vocabulary),
+        case.operand(targets(tokens)),
+        case.random(Type::F32, 1),
+        case.result(tokens * vocabulary * ty.bytes()),
+        case.result(4 * tokens),
+        Arg::U32(vocabulary as u32),
+        Arg::F32(1e-4),
+    ];
+    case.launch(kernel, tokens, args);
+    case
+}
+
+fn losses() -> Case {
+    let mut case = Case::new("cross_entropy_sum");
+    let tokens = 65536;
+    let args = vec![
+        case.random(Type::F32, tokens),
+        case.operand(targets(tokens)),
+        case.result(4),
+        case.result(4),
+        Arg::U32(tokens as u32),
+    ];
+    case.launch("cross_entropy_sum", 1, args);
+    case
+}
