@@ -8,7 +8,7 @@ use cairn_graph::{Op, Shape};
 use cairn_tensor::{Address, Element, KernelError, Operand, Signature};
 
 use super::geometry::{Geometry, stretched};
-use super::{LANES, address, attributes, operand, result};
+use super::{RUNS, address, attributes, operand, result};
 use crate::args::Arg;
 use crate::backend::Plan;
 use crate::module::Kernels;
@@ -189,11 +189,11 @@ fn copies(signature: &Signature, pieces: Vec<Piece>, zeros: bool) -> Option<Plan
             let source = address(operand(args, *input)?)?;
             kernels.launch(
                 &copy,
-                geometry.count().div_ceil(LANES) as u64,
+                geometry.count().div_ceil(RUNS) as u64,
                 &[
                     Arg::Buffer(source.offset(*from)),
                     Arg::Buffer(out.offset(*to)),
-                    geometry.arg(),
+                    geometry.arg(geometry.at_once(bytes)),
                 ],
             )?;
         }
@@ -209,7 +209,7 @@ fn launch_fill(
     bits: u64,
 ) -> Result<(), KernelError> {
     let given = [Arg::Buffer(out), Arg::U64(count as u64), Arg::U64(bits)];
-    kernels.launch(kernel, count.div_ceil(LANES) as u64, &given)
+    kernels.launch(kernel, count.div_ceil(RUNS) as u64, &given)
 }
 
 fn constant(signature: &Signature, bits: u64) -> Option<Plan> {
@@ -224,6 +224,6 @@ fn constant(signature: &Signature, bits: u64) -> Option<Plan> {
 fn iota(len: u32) -> Plan {
     Plan::new(["iota_i32".to_owned()], move |kernels, args| {
         let given = [result(args, 0)?, Arg::U32(len)];
-        kernels.launch("iota_i32", u64::from(len).div_ceil(LANES as u64), &given)
+        kernels.launch("iota_i32", u64::from(len).div_ceil(RUNS as u64), &given)
     })
 }

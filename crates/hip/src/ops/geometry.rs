@@ -58,14 +58,44 @@ impl Geometry {
         self.count as usize
     }
 
-    /// As the kernel's argument.
-    pub(super) fn arg(&self) -> Arg {
+    /// The stride of the innermost dim of the first array.
+    pub(super) fn inner_stride(&self) -> Option<usize> {
+        self.strides.first()?.last().copied()
+    }
+
+    /// How many elements of so many bytes a kernel may move at once, from a multiple of 16
+    /// bytes on: 16 bytes of them, or one.
+    pub(super) fn at_once(&self, bytes: usize) -> usize {
+        let run = 16 / bytes;
+        let inner = self.dims.last().copied().unwrap_or(1);
+        let rows = self.dims.len() <= 1 || inner.is_multiple_of(run);
+        let array = |strides: &Vec<usize>| match strides.split_last() {
+            Some((inner, outer)) => {
+                *inner == 0 || *inner == 1 && outer.iter().all(|outer| outer.is_multiple_of(run))
+            }
+            None => true,
+        };
+        if rows && self.strides.iter().all(array) {
+            run
+        } else {
+            1
+        }
+    }
+
+    /// Whether every step from an element to another is a multiple of `run` elements.
+    pub(super) fn steps_by(&self, run: usize) -> bool {
+        let steps = self.strides.iter().flatten();
+        steps.into_iter().all(|stride| stride.is_multiple_of(run))
+    }
+
+    /// As the argument of a kernel that may move so many elements at once.
+    pub(super) fn arg(&self, at_once: usize) -> Arg {
         let front = DIMS - self.dims.len();
         let ones = std::iter::repeat_n(1_u32, front);
         let dims = ones.chain(self.dims.iter().map(|dim| *dim as u32));
         let mut bytes = self.count.to_le_bytes().to_vec();
         bytes.extend(dims.flat_map(u32::to_le_bytes));
-        bytes.extend(0_u32.to_le_bytes());
+        bytes.extend((at_once as u32).to_le_bytes());
         for strides in &self.strides {
             let zeros = std::iter::repeat_n(0_u64, front);
             let strides = zeros.chain(strides.iter().map(|stride| *stride as u64));
@@ -97,17 +127,34 @@ mod tests {
         let swapped = Geometry::new(&[3, 1, 2, 4], &[vec![4, 9, 12, 1], vec![8, 8, 4, 1]]).unwrap();
         assert_eq!(swapped.dims, [3, 2, 4]);
         assert_eq!(swapped.strides, [[4, 12, 1], [8, 4, 1]]);
-        let Arg::Bytes(bytes) = swapped.arg() else {
+        let Arg::Bytes(bytes) = swapped.arg(4) else {
             panic!("a structure");
         };
         assert_eq!(bytes.len(), 32 + 2 * 48);
         assert_eq!(bytes[..8], [24, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(bytes[28..32], [4, 0, 0, 0]);
         assert_eq!(
             Geometry::new(&[2; 7], &[vec![1, 9, 90, 7, 70, 5, 50]]),
             None
         );
         assert_eq!(Geometry::new(&[0, 4], &[vec![4, 1]]).unwrap().count(), 0);
         assert_eq!(Geometry::new(&[], &[vec![]]).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn runs_are_moved_at_once_where_they_lie_behind_each_other() {
+        let at_once = |dims: &[usize], strides: &[Vec<usize>]| {
+            Geometry::new(dims, strides).unwrap().at_once(4)
+        };
+        // One dim may end with a part of a run; rows may not.
+        assert_eq!(at_once(&[7], &[vec![1], vec![1]]), 4);
+        assert_eq!(at_once(&[3, 8], &[vec![12, 1], vec![8, 1]]), 4);
+        assert_eq!(at_once(&[3, 6], &[vec![12, 1], vec![8, 1]]), 1);
+        assert_eq!(at_once(&[3, 8], &[vec![9, 1], vec![8, 1]]), 1);
+        // An element that is stretched may be anywhere.
+        assert_eq!(at_once(&[3, 8], &[vec![1, 0], vec![8, 1]]), 4);
+        assert_eq!(at_once(&[8, 3], &[vec![1, 8], vec![3, 1]]), 1);
+        assert_eq!(at_once(&[8], &[vec![2], vec![1]]), 1);
     }
 
     #[test]

@@ -3,6 +3,10 @@
 use super::*;
 
 const COUNT: usize = ROWS * COLUMNS;
+/// Elements of a workgroup where a wave moves blocks of 512.
+const BLOCKS: usize = 2048;
+/// Elements of a workgroup where a lane moves runs of 16 bytes.
+const RUNS: usize = 4096;
 
 /// Workgroups of kernels that handle so many elements in each.
 fn groups(each: usize) -> usize {
@@ -33,28 +37,18 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn pairwise(name: &str, ty: Type, suffix: &str) -> Case {
     let mut case = Case::new(format!("{name}_{suffix}"));
-    let each = if name == "geglu" {
-        256
-    } else {
-        4096 / ty.bytes()
-    };
     let args = vec![
         case.random(ty, COUNT),
         case.random(ty, COUNT),
         case.result(COUNT * ty.bytes()),
         Arg::U64(COUNT as u64),
     ];
-    case.launch(case.name.clone(), groups(each), args);
+    case.launch(case.name.clone(), groups(BLOCKS), args);
     case
 }
 
 fn gated_backward(name: &str, ty: Type, suffix: &str) -> Case {
     let mut case = Case::new(format!("{name}_backward_{suffix}"));
-    let each = if name == "geglu" {
-        256
-    } else {
-        4096 / ty.bytes()
-    };
     let args = vec![
         case.random(ty, COUNT),
         case.random(ty, COUNT),
@@ -63,7 +57,7 @@ fn gated_backward(name: &str, ty: Type, suffix: &str) -> Case {
         case.result(COUNT * ty.bytes()),
         Arg::U64(COUNT as u64),
     ];
-    case.launch(case.name.clone(), groups(each), args);
+    case.launch(case.name.clone(), groups(BLOCKS), args);
     case
 }
 
@@ -75,7 +69,7 @@ fn unary(kind: &str, number: u32, ty: Type, suffix: &str) -> Case {
         Arg::U64(COUNT as u64),
         Arg::U32(number),
     ];
-    case.launch(format!("unary_{suffix}"), groups(256), args);
+    case.launch(format!("unary_{suffix}"), groups(BLOCKS), args);
     case
 }
 
@@ -90,7 +84,7 @@ fn dropout(ty: Type, suffix: &str) -> Case {
         Arg::F32(0.25),
         Arg::F32(0.75),
     ];
-    case.launch(case.name.clone(), groups(256), args);
+    case.launch(case.name.clone(), groups(BLOCKS), args);
     case
 }
 
@@ -115,13 +109,13 @@ fn adamw(ty: Type, suffix: &str, copy: bool) -> Case {
         Arg::U64(COUNT as u64),
         Arg::Bytes(floats(&[0.9, 0.1, 0.95, 0.05, 1e-8, 0.1])),
     ];
-    case.launch(format!("adamw_{suffix}"), groups(256), args);
+    case.launch(format!("adamw_{suffix}"), groups(BLOCKS), args);
     case
 }
 
 fn sum_squares(ty: Type, suffix: &str) -> Case {
     let mut case = Case::new(format!("sum_squares_{suffix}"));
-    let parts = groups(4096);
+    let parts = groups(16384);
     let (x, between) = (case.random(ty, COUNT), case.between(4 * parts));
     let total = case.result(4);
     let args = vec![x, between.clone(), Arg::U64(COUNT as u64)];
@@ -186,7 +180,7 @@ fn casts() -> Vec<Case> {
                 case.result(COUNT * written),
                 Arg::U64(COUNT as u64),
             ];
-            let each = if float { 1024 } else { 256 };
+            let each = if float { BLOCKS } else { RUNS };
             case.launch(case.name.clone(), groups(each), args);
             case
         })
@@ -213,7 +207,7 @@ fn selects() -> Vec<Case> {
                 case.result(COUNT * bits / 8),
                 Arg::U64(COUNT as u64),
             ];
-            case.launch(case.name.clone(), groups(256), args);
+            case.launch(case.name.clone(), groups(RUNS), args);
             case
         })
         .into()

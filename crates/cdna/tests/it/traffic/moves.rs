@@ -17,8 +17,9 @@ pub(super) fn cases() -> Vec<Case> {
     all
 }
 
-/// Dims and strides of arrays as kernels take them, in elements.
-pub(super) fn geometry(dims: &[usize], strides: &[&[usize]]) -> Vec<u8> {
+/// Dims and strides of arrays as kernels take them, in elements, of which so many may be
+/// moved at once.
+pub(super) fn geometry(dims: &[usize], strides: &[&[usize]], at_once: usize) -> Vec<u8> {
     let count: usize = dims.iter().product();
     let front = 6 - dims.len();
     let ones = std::iter::repeat_n(1, front);
@@ -26,7 +27,7 @@ pub(super) fn geometry(dims: &[usize], strides: &[&[usize]]) -> Vec<u8> {
         .into_iter()
         .chain(ones)
         .chain(dims.iter().copied())
-        .chain([0]);
+        .chain([at_once]);
     let mut bytes: Vec<u8> = sizes.flat_map(|size| (size as u32).to_le_bytes()).collect();
     for strides in strides {
         let zeros = std::iter::repeat_n(0, front);
@@ -57,6 +58,7 @@ fn copies(bits: usize) -> Vec<Case> {
         .map(|(what, dims, [from, to])| {
             let mut case = Case::new(format!("copy_{bits} {what}"));
             let bytes = COUNT * bits / 8;
+            let at_once = if what == "transpose" { 1 } else { 128 / bits };
             let written = if what == "slice" {
                 // What lies between the rows is somebody else's.
                 case.more = bytes;
@@ -67,9 +69,9 @@ fn copies(bits: usize) -> Vec<Case> {
             let args = vec![
                 case.operand(vec![3; bytes]),
                 written,
-                Arg::Bytes(geometry(&dims, &[&from, &to])),
+                Arg::Bytes(geometry(&dims, &[&from, &to], at_once)),
             ];
-            case.launch(format!("copy_{bits}"), COUNT.div_ceil(256), args);
+            case.launch(format!("copy_{bits}"), COUNT.div_ceil(4096), args);
             case
         })
         .into()
@@ -82,14 +84,14 @@ fn fill(bits: usize) -> Case {
         Arg::U64(COUNT as u64),
         Arg::U64(0x3c),
     ];
-    case.launch(case.name.clone(), COUNT.div_ceil(256), args);
+    case.launch(case.name.clone(), COUNT.div_ceil(4096), args);
     case
 }
 
 fn iota() -> Case {
     let mut case = Case::new("iota_i32");
     let args = vec![case.result(4 * COUNT), Arg::U32(COUNT as u32)];
-    case.launch("iota_i32", COUNT.div_ceil(256), args);
+    case.launch("iota_i32", COUNT.div_ceil(4096), args);
     case
 }
 
@@ -111,10 +113,10 @@ fn binaries(suffix: &str, bytes: usize) -> Vec<Case> {
                 case.operand(vec![0x11; COUNT * bytes]),
                 case.operand(vec![0x12; second * bytes]),
                 case.result(COUNT * bytes),
-                Arg::Bytes(geometry(dims, &strides)),
+                Arg::Bytes(geometry(dims, &strides, 16 / bytes)),
                 Arg::U32(1),
             ];
-            case.launch(format!("binary_{suffix}"), COUNT.div_ceil(256), args);
+            case.launch(format!("binary_{suffix}"), COUNT.div_ceil(4096), args);
             case
         })
         .into()

@@ -35,6 +35,9 @@ pub(super) fn cases() -> Vec<Case> {
     all
 }
 
+/// Rows that a team keeps the weight for.
+const EACH: usize = 16;
+
 fn columns() -> Arg {
     Arg::U32(COLUMNS as u32)
 }
@@ -46,10 +49,12 @@ fn rmsnorm(ty: Type, weight: Type, suffix: &str) -> Case {
         case.random(weight, COLUMNS),
         case.result(COUNT * ty.bytes()),
         case.result(4 * ROWS),
+        Arg::U32(ROWS as u32),
         columns(),
+        Arg::U32(EACH as u32),
         Arg::F32(1e-5),
     ];
-    case.launch(case.name.clone(), ROWS, args);
+    case.launch(case.name.clone(), ROWS.div_ceil(EACH), args);
     case
 }
 
@@ -96,16 +101,18 @@ fn layernorm(ty: Type, weight: Type, suffix: &str) -> Case {
         case.result(COUNT * ty.bytes()),
         case.result(4 * ROWS),
         case.result(4 * ROWS),
+        Arg::U32(ROWS as u32),
         columns(),
+        Arg::U32(EACH as u32),
         Arg::F32(1e-5),
     ];
-    case.launch(case.name.clone(), ROWS, args);
+    case.launch(case.name.clone(), ROWS.div_ceil(EACH), args);
     case
 }
 
 fn layernorm_backward(ty: Type, weight: Type, suffix: &str) -> Case {
     let mut case = Case::new(format!("layernorm_backward_{suffix}"));
-    let count = ROWS.div_ceil(32);
+    let count = ROWS.div_ceil(40);
     let [of_weight, of_bias] = [(); 2].map(|()| case.between(4 * count * COLUMNS));
     let args = vec![
         case.random(ty, COUNT),
@@ -130,6 +137,7 @@ fn softmax(stem: &str, ty: Type, suffix: &str) -> Case {
     let args = vec![
         case.random(ty, COUNT),
         case.result(COUNT * ty.bytes()),
+        Arg::U32(ROWS as u32),
         columns(),
     ];
     case.launch(case.name.clone(), ROWS, args);
@@ -142,32 +150,56 @@ fn softmax_backward(stem: &str, ty: Type, suffix: &str) -> Case {
         case.random(ty, COUNT),
         case.random(ty, COUNT),
         case.result(COUNT * ty.bytes()),
+        Arg::U32(ROWS as u32),
         columns(),
     ];
     case.launch(case.name.clone(), ROWS, args);
     case
 }
 
-fn reduces(ty: Type, suffix: &str) -> Vec<Case> {
-    let mut all = Vec::new();
-    for (what, kept, reduced) in [
-        ("rows", (ROWS, COLUMNS), (COLUMNS, 1)),
-        ("columns", (COLUMNS, 1), (ROWS, COLUMNS)),
-    ] {
-        let mut case = Case::new(format!("reduce_{suffix} {what}"));
-        let part =
-            |(size, stride): (usize, usize)| Arg::Bytes(moves::geometry(&[size], &[&[stride]]));
-        let args = vec![
-            case.random(ty, COUNT),
-            case.result(kept.0 * ty.bytes()),
-            part(kept),
-            part(reduced),
-            Arg::U32(0),
-        ];
-        case.launch(format!("reduce_{suffix}"), kept.0, args);
-        all.push(case);
-    }
-    all
+fn reduces(ty: Type, suffix: &str) -> [Case; 2] {
+    let part = |size: usize, stride: usize, at_once: usize| {
+        Arg::Bytes(moves::geometry(&[size], &[&[stride]], at_once))
+    };
+    let mut rows = Case::new(format!("reduce_{suffix}"));
+    let args = vec![
+        rows.random(ty, COUNT),
+        rows.result(ROWS * ty.bytes()),
+        part(ROWS, COLUMNS, 1),
+        part(COLUMNS, 1, 1),
+        Arg::U32(0),
+    ];
+    rows.launch(rows.name.clone(), ROWS, args);
+    let mut case = Case::new(format!("reduce_columns_{suffix}"));
+    let run = 16 / ty.bytes();
+    let (bands, groups) = (ROWS.div_ceil(64), COLUMNS.div_ceil(256 * run));
+    let input = case.random(ty, COUNT);
+    let out = case.result(COLUMNS * ty.bytes());
+    let parts = case.between(4 * bands * COLUMNS);
+    let args = vec![
+        input,
+        out.clone(),
+        parts.clone(),
+        part(COLUMNS, 1, run),
+        part(ROWS, COLUMNS, 1),
+        Arg::U32(groups as u32),
+        Arg::U32(0),
+    ];
+    case.launch(case.name.clone(), groups * bands, args);
+    let args = vec![
+        parts,
+        out,
+        Arg::U32(bands as u32),
+        columns(),
+        Arg::U32(ROWS as u32),
+        Arg::U32(0),
+    ];
+    case.launch(
+        format!("reduce_bands_{suffix}"),
+        COLUMNS.div_ceil(256),
+        args,
+    );
+    [rows, case]
 }
 
 /// Tokens beside logits of about a million.

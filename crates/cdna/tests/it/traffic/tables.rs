@@ -46,16 +46,41 @@ fn embedding(ty: Type) -> Case {
     case
 }
 
+/// Two sorts by 9 bits, as for tables of up to 262144 rows, then the rows.
 fn embedding_backward(from: Type, to: Type, suffix: &str) -> Case {
     let mut case = Case::new(format!("embedding_backward_{suffix}"));
-    let args = vec![
-        case.random(from, TOKENS * COLUMNS),
-        case.operand(indices()),
-        case.result(TABLE * COLUMNS * to.bytes()),
-        Arg::U32(TOKENS as u32),
-        Arg::U32(TABLE as u32),
-        Arg::U32(COLUMNS as u32),
-    ];
+    let (tokens, rows) = (Arg::U32(TOKENS as u32), Arg::U32(TABLE as u32));
+    let groups = TOKENS.div_ceil(1024);
+    let blocks = Arg::U32(groups as u32);
+    let gradient = case.random(from, TOKENS * COLUMNS);
+    let mut indices = case.operand(indices());
+    let mut positions = Arg::Nothing;
+    let counts = case.between(4 * 512 * groups);
+    for shift in [0, 9].map(Arg::U32) {
+        let to = [(); 2].map(|()| case.between(4 * TOKENS));
+        let args = [&indices, &counts, &tokens, &rows, &blocks, &shift];
+        case.launch(
+            "embedding_sort_count",
+            groups,
+            args.map(Clone::clone).into(),
+        );
+        let args = vec![counts.clone(), Arg::U32(512 * groups as u32)];
+        case.launch("embedding_sort_scan", 1, args);
+        let args = [
+            &indices, &positions, &counts, &to[0], &to[1], &tokens, &blocks, &shift,
+        ];
+        case.launch(
+            "embedding_sort_scatter",
+            groups,
+            args.map(Clone::clone).into(),
+        );
+        [indices, positions] = to;
+    }
+    let starts = case.between(4 * (TABLE + 1));
+    let args = vec![indices, starts.clone(), tokens, rows];
+    case.launch("embedding_sort_starts", TABLE / 256 + 1, args);
+    let out = case.result(TABLE * COLUMNS * to.bytes());
+    let args = vec![gradient, positions, starts, out, Arg::U32(COLUMNS as u32)];
     case.launch(case.name.clone(), TABLE, args);
     case
 }
@@ -67,13 +92,13 @@ fn rope(ty: Type, suffix: &str) -> Case {
         case.random(ty, count),
         case.random(Type::F32, ROWS * HEAD),
         case.result(count * ty.bytes()),
-        Arg::U64(count as u64 / 2),
+        Arg::U32(2),
         Arg::U32(ROWS as u32),
         Arg::U32(HEADS as u32),
         Arg::U32(HEAD as u32 / 2),
         Arg::F32(1.0),
     ];
-    case.launch(case.name.clone(), (count / 2).div_ceil(256), args);
+    case.launch(case.name.clone(), ROWS, args);
     case
 }
 
@@ -89,7 +114,7 @@ fn rope_table() -> Case {
         Arg::U32(positions as u32),
         Arg::U32(half as u32),
     ];
-    case.launch("rope_table", (positions * half).div_ceil(256), args);
+    case.launch("rope_table", positions.div_ceil(64), args);
     case
 }
 
@@ -108,6 +133,6 @@ fn cache(ty: Type) -> Case {
         Arg::U32(ROWS as u32),
         Arg::U32(COLUMNS as u32),
     ];
-    case.launch(case.name.clone(), (2 * ROWS * COLUMNS).div_ceil(256), args);
+    case.launch(case.name.clone(), (2 * ROWS * COLUMNS).div_ceil(4096), args);
     case
 }
