@@ -95,6 +95,10 @@ template <typename From, typename To>
 DEVICE void cast(const From* in, To* out, u64 count) {
     over_runs<run_of<From, To>()>(count, [=](auto run, u64 at) {
         auto values = run.load(in + at);
+        if constexpr (sizeof(values) == 16) {
+            // Else the compiler loads only the bytes that a narrower type needs, each by itself.
+            __asm__("" : "+v"(values));
+        }
         typename decltype(run)::template Values<To> results;
 #pragma unroll
         for (u32 i = 0; i < run.COUNT; ++i) {

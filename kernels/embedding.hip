@@ -186,9 +186,6 @@ KERNEL(256) embedding_sort_starts(const u32* indices, u32* starts, u32 count, u3
     starts[row] = low;
 }
 
-// Read once for all lanes: nobody writes there while the kernel runs.
-DEVICE u32 together(const u32* at) { return *(const __attribute__((address_space(4))) u32*)(u64)at; }
-
 template <typename T, typename S>
 DEVICE void backward(const T* gradient, const u32* positions, const u32* starts, S* out, u32 columns) {
     u32 row = workgroup(), start = together(starts + row), end = together(starts + row + 1);

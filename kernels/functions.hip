@@ -108,13 +108,18 @@ DEVICE void unary(const T* x, T* out, u64 count, u32 kind) {
     }
 }
 
-// N elements from an offset on, or one element N times.
+// N elements from an offset on, or one element N times: of the wave where all lanes
+// have the same one.
 template <typename Values, typename T>
-DEVICE Values stretched(const T* from, u64 stride) {
-    if (stride == 0) {
-        return (Values)from[0];
+DEVICE Values stretched(const T* from, u64 offset, u64 stride, bool same) {
+    if (stride != 0) {
+        return *(const Values*)(from + offset);
     }
-    return *(const Values*)from;
+    if (same) {
+        u32 low = __builtin_amdgcn_readfirstlane((u32)offset), high = __builtin_amdgcn_readfirstlane((u32)(offset >> 32));
+        return (Values)by_one(from + ((u64)high << 32 | low));
+    }
+    return (Values)from[offset];
 }
 
 // Computed in F.
@@ -124,8 +129,9 @@ DEVICE void binary(const T* a, const T* b, T* out, const Geometry<2>& geometry, 
         typedef typename decltype(run)::template Values<T> Values;
         u64 offsets[2];
         geometry.at((u32)index, offsets);
-        Values x = stretched<Values>(a + offsets[0], geometry.strides[0][5]);
-        Values y = stretched<Values>(b + offsets[1], geometry.strides[1][5]);
+        bool same = run.COUNT > 1 && geometry.dims[5] % (WAVE * run.COUNT) == 0;
+        Values x = stretched<Values>(a, offsets[0], geometry.strides[0][5], same);
+        Values y = stretched<Values>(b, offsets[1], geometry.strides[1][5], same);
 #pragma unroll
         for (u32 i = 0; i < run.COUNT; ++i) {
             x[i] = (T)apply<F>((Binary)kind, (F)x[i], (F)y[i]);

@@ -142,7 +142,7 @@ DEVICE void backward_held(const T* gradient, const T* x, const W* weight, const 
             g[step] = Move::load(gradient + at + first, here);
             kept[step] = Move::load(x + at + first, here);
         });
-        f32 mean = means[row], rstd = rstds[row];
+        f32 mean = together(means + row), rstd = together(rstds + row);
         f32x8 sum = 0.0f, product = 0.0f;
         C::blocks(columns, [&](u32 step, u32, u32) {
             f32x8 d = widen(g[step]) * widen(w[step]);

@@ -16,10 +16,10 @@
 // limit:    workgroup 256, vgprs 64, sgprs 104, lds 0
 //
 // kernels:  reduce_bands_f32, reduce_bands_bf16
-// computes: 256 elements of the result from the parts of all bands, in order
-// tiles:    256 lanes
+// computes: 1024 elements of the result from the parts of all bands, in order; ceil(count / 1024) workgroups
+// tiles:    256 lanes x 16 bytes where `count` is a multiple, else 256 elements at a time
 // lds:      none
-// limit:    workgroup 256, vgprs 32, sgprs 48, lds 0
+// limit:    workgroup 256, vgprs 48, sgprs 64, lds 0
 //
 // kernels:  sum_squares_f32, sum_squares_bf16
 // computes: the sum of the squares of 16384 elements; ceil(count / 16384) workgroups; arrays begin at
@@ -127,17 +127,30 @@ DEVICE void reduce_columns(const T* in, T* out, f32* parts, const Geometry<1>& k
 
 template <typename T>
 DEVICE void reduce_bands(const f32* parts, T* out, u32 bands, u32 count, u32 reduced, u32 kind) {
-    u64 at = element();
-    if (at >= count) {
+    bool largest = (Reduction)kind == Reduction::Max;
+    auto body = [=](auto run, u32 at) {
+        constexpr u32 N = decltype(run)::COUNT;
+        typedef VECTOR(f32, N) Values;
+        Values values = (Values)neutral(largest);
+#pragma unroll 4
+        for (u32 band = 0; band < bands; ++band) {
+            values = both(largest, values, run.load(parts + (u64)band * count + at));
+        }
+        if ((Reduction)kind == Reduction::Mean) {
+            values /= (f32)reduced;
+        }
+        run.store(out + at, __builtin_convertvector(values, VECTOR(T, N)));
+    };
+    u32 first = workgroup() * 1024, lane = lane_of_workgroup();
+    if (count % 4 == 0) {
+        if (first + lane * 4 < count) {
+            body(Run<4>(), first + lane * 4);
+        }
         return;
     }
-    bool largest = (Reduction)kind == Reduction::Max;
-    f32 value = neutral(largest);
-#pragma unroll 4
-    for (u32 band = 0; band < bands; ++band) {
-        value = both(largest, value, parts[(u64)band * count + at]);
+    for (u32 at = first + lane; at < smaller(count, first + 1024); at += 256) {
+        body(Run<1>(), at);
     }
-    out[at] = (T)((Reduction)kind == Reduction::Mean ? value / (f32)reduced : value);
 }
 
 template <typename T>

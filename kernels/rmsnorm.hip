@@ -127,7 +127,7 @@ DEVICE void backward_held(const T* gradient, const T* x, const W* weight, const 
         C::blocks(columns, [&](u32 step, u32, u32) {
             sum = fused(widen(g[step]) * widen(w[step]), widen(kept[step]), sum);
         });
-        f32 scale = rstd[row];
+        f32 scale = together(rstd + row);
         f32 factor = scale * scale * scale * (C::Team::template over<Sum>(sum) / (f32)columns);
         C::blocks(columns, [&](u32 step, u32 first, u32 here) {
             f32x8 d = widen(g[step]), value = widen(kept[step]);

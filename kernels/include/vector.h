@@ -198,19 +198,51 @@ struct Single {
     }
 };
 
-// Calls body(move, first, here) for the blocks of `count` values that this wave handles;
-// workgroups have 256 lanes, and each takes 2048 values.
+// Calls body(move, first, here) for the block of this wave of the 2048 values from `start` on,
+// of which those before `end` are there; workgroups have 256 lanes.
 template <Order ORDER, typename Body>
-DEVICE void over_blocks(u64 count, Body body) {
-    u64 first = ((u64)workgroup() * 4 + wave_of_workgroup()) * 512;
-    if (first + 512 <= count) {
+DEVICE void over_blocks_from(u64 start, u64 end, Body body) {
+    u64 first = start + wave_of_workgroup() * 512;
+    if (first + 512 <= end) {
         body(Wide<ORDER>(), first, 512);
         return;
     }
-    // Where not a whole block is left; others begin beyond the end.
-    for (; first < count; first += Single::COUNT) {
-        body(Single(), first, (u32)smaller<u64>(Single::COUNT, count - first));
+    for (u64 at = first; at < smaller<u64>(end, first + 512); at += Single::COUNT) {
+        body(Single(), at, (u32)smaller<u64>(Single::COUNT, end - at));
     }
+}
+
+// The same for `count` values, of which each workgroup has 2048.
+template <Order ORDER, typename Body>
+DEVICE void over_blocks(u64 count, Body body) {
+    over_blocks_from<ORDER>((u64)workgroup() * 2048, count, body);
+}
+
+// A value that is the same for all lanes, read once for them: nobody writes
+// there while the kernel runs.
+template <typename T>
+DEVICE T together(const T* at) {
+    static_assert(sizeof(T) == 4, "what scalar loads read");
+    return *(const __attribute__((address_space(4))) T*)(u64)at;
+}
+
+// The same where others may write, and of any size, read by one lane for all,
+// which must be active.
+template <typename T>
+DEVICE T by_one(const T* at) {
+    constexpr u32 WORDS = (sizeof(T) + 3) / 4;
+    union {
+        T value;
+        u32 words[WORDS];
+    } read = {};
+    if (lane_of_wave() == 0) {
+        read.value = *at;
+    }
+#pragma unroll
+    for (u32 word = 0; word < WORDS; ++word) {
+        read.words[word] = __builtin_amdgcn_readfirstlane(read.words[word]);
+    }
+    return read.value;
 }
 
 // N values of any type behind each other, from a multiple of their size on.

@@ -88,6 +88,31 @@ impl Geometry {
         steps.into_iter().all(|stride| stride.is_multiple_of(run))
     }
 
+    /// The same elements as matrices whose rows are the second array's and whose columns are
+    /// the first's, where they are such.
+    pub(super) fn transposed(&self) -> Option<Transposed> {
+        let [from, to] = self.strides.as_slice() else {
+            return None;
+        };
+        let inner = self.dims.len().checked_sub(1)?;
+        let row = from[..inner].iter().position(|stride| *stride == 1)?;
+        if to[inner] != 1 || from[inner] <= 1 {
+            return None;
+        }
+        let others = |values: &[usize]| -> Vec<usize> {
+            let dims = values.iter().enumerate();
+            let others = dims.filter(|(dim, _)| ![row, inner].contains(dim));
+            others.map(|(_, value)| *value).collect()
+        };
+        Some(Transposed {
+            batch: Self::new(&others(&self.dims), &[others(from), others(to)])?,
+            rows: self.dims[row],
+            columns: self.dims[inner],
+            in_column: from[inner],
+            out_row: to[row],
+        })
+    }
+
     /// As the argument of a kernel that may move so many elements at once.
     pub(super) fn arg(&self, at_once: usize) -> Arg {
         let front = DIMS - self.dims.len();
@@ -102,6 +127,44 @@ impl Geometry {
             bytes.extend(strides.flat_map(u64::to_le_bytes));
         }
         Arg::Bytes(bytes)
+    }
+}
+
+/// Matrices as `kernels/transpose.hip` wants to be told; strides in elements.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Transposed {
+    batch: Geometry,
+    rows: usize,
+    columns: usize,
+    /// From one column to the next in the input.
+    in_column: usize,
+    /// From one row to the next in the output.
+    out_row: usize,
+}
+
+impl Transposed {
+    /// Workgroups, for elements of so many bytes.
+    pub(super) fn groups(&self, bytes: usize) -> usize {
+        let side = if bytes < 4 { 64 } else { 32 };
+        let tiles = self.rows.div_ceil(side) * self.columns.div_ceil(side);
+        self.batch.count() * tiles
+    }
+
+    /// As the kernel's arguments, for elements of so many bytes.
+    pub(super) fn args(&self, bytes: usize) -> [Arg; 2] {
+        let run = 16 / bytes;
+        let steps = [self.in_column, self.out_row];
+        let aligned =
+            steps.iter().all(|stride| stride.is_multiple_of(run)) && self.batch.steps_by(run);
+        let sizes = [self.rows as u32, self.columns as u32];
+        let mut matrix: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+        matrix.extend(
+            steps
+                .iter()
+                .flat_map(|stride| (*stride as u64).to_le_bytes()),
+        );
+        matrix.extend(u64::from(aligned).to_le_bytes());
+        [self.batch.arg(1), Arg::Bytes(matrix)]
     }
 }
 
@@ -155,6 +218,20 @@ mod tests {
         assert_eq!(at_once(&[3, 8], &[vec![1, 0], vec![8, 1]]), 4);
         assert_eq!(at_once(&[8, 3], &[vec![1, 8], vec![3, 1]]), 1);
         assert_eq!(at_once(&[8], &[vec![2], vec![1]]), 1);
+    }
+
+    #[test]
+    fn columns_that_become_rows_are_matrices() {
+        // [5, 3, 4] -> [5, 4, 3], and the same within wider rows.
+        let swapped = Geometry::new(&[5, 4, 3], &[vec![12, 1, 4], vec![12, 3, 1]]).unwrap();
+        let found = swapped.transposed().unwrap();
+        assert_eq!((found.rows, found.columns), (4, 3));
+        assert_eq!((found.in_column, found.out_row), (4, 3));
+        assert_eq!((found.batch.count(), found.groups(4)), (5, 5));
+        let contiguous = Geometry::new(&[5, 4], &[vec![4, 1], vec![8, 1]]).unwrap();
+        assert_eq!(contiguous.transposed(), None);
+        let stretched = Geometry::new(&[5, 4], &[vec![1, 0], vec![4, 1]]).unwrap();
+        assert_eq!(stretched.transposed(), None);
     }
 
     #[test]

@@ -99,7 +99,7 @@ fn columns(kept: Geometry, reduced: Geometry, number: u32, bytes: usize, own: &s
             Arg::U32(reduced.count() as u32),
             Arg::U32(number),
         ];
-        kernels.launch(&sums, kept.count().div_ceil(256) as u64, &given)
+        kernels.launch(&sums, kept.count().div_ceil(1024) as u64, &given)
     });
     plan.scratch(parts)
 }

@@ -23,7 +23,7 @@ pub(super) fn groups(teams: usize, dtype: DType, columns: usize) -> u64 {
 /// Rows that a team handles one after the other, so that it keeps the weight: as many as
 /// leave enough teams for a GPU.
 pub(super) fn rows_each(rows: usize) -> usize {
-    (rows / 512).clamp(1, 16)
+    (rows / 340).clamp(1, 24)
 }
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {

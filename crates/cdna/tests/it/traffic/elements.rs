@@ -159,7 +159,7 @@ fn fp8(ty: Type, suffix: &str) -> Vec<Case> {
     all
 }
 
-const TYPES: [(&str, usize); 6] = [
+pub(super) const TYPES: [(&str, usize); 6] = [
     ("u8", 1),
     ("bf16", 2),
     ("f32", 4),

@@ -8,6 +8,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut all = Vec::new();
     for bits in [8, 16, 32, 64] {
         all.extend(copies(bits));
+        all.push(transpose(bits));
         all.push(fill(bits));
     }
     for (suffix, bytes) in [("bf16", 2), ("f32", 4), ("f64", 8)] {
@@ -42,23 +43,22 @@ type Form = (&'static str, Vec<usize>, [Vec<usize>; 2]);
 /// Strides of two inputs.
 type Strides<'a> = [&'a [usize]; 2];
 
-/// A slice of columns, heads before positions, and rows as columns.
+/// A slice of columns, and heads before positions.
 fn copies(bits: usize) -> Vec<Case> {
     let (c, r) = (COLUMNS, ROWS);
-    let forms: [Form; 3] = [
+    let forms: [Form; 2] = [
         ("slice", vec![r, c], [vec![c, 1], vec![c + 512, 1]]),
         (
             "heads",
             vec![c / 128, r, 128],
             [vec![128, c, 1], vec![128 * r, 128, 1]],
         ),
-        ("transpose", vec![c, r], [vec![1, c], vec![r, 1]]),
     ];
     forms
         .map(|(what, dims, [from, to])| {
             let mut case = Case::new(format!("copy_{bits} {what}"));
             let bytes = COUNT * bits / 8;
-            let at_once = if what == "transpose" { 1 } else { 128 / bits };
+            let at_once = 128 / bits;
             let written = if what == "slice" {
                 // What lies between the rows is somebody else's.
                 case.more = bytes;
@@ -75,6 +75,27 @@ fn copies(bits: usize) -> Vec<Case> {
             case
         })
         .into()
+}
+
+/// The columns of matrices as rows.
+fn transpose(bits: usize) -> Case {
+    let mut case = Case::new(format!("transpose_{bits}"));
+    let (batch, rows, columns) = (3, COLUMNS / 4, ROWS / 3 * 4);
+    let bytes = batch * rows * columns * bits / 8;
+    let size = [rows * columns];
+    let mut matrix = words([rows as u32, columns as u32]);
+    let wide = [rows as u64, columns as u64, 1];
+    matrix.extend(wide.iter().flat_map(|value| value.to_le_bytes()));
+    let args = vec![
+        case.operand(vec![3; bytes]),
+        case.result(bytes),
+        Arg::Bytes(geometry(&[batch], &[&size, &size], 1)),
+        Arg::Bytes(matrix),
+    ];
+    let side = if bits < 32 { 64 } else { 32 };
+    let groups = batch * rows.div_ceil(side) * columns.div_ceil(side);
+    case.launch(case.name.clone(), groups, args);
+    case
 }
 
 fn fill(bits: usize) -> Case {
