@@ -5,3 +5,4 @@
 
 mod conformance;
 mod support;
+mod wide;
