@@ -3,11 +3,13 @@
 // A write past the end stops the kernel with a trap.
 //
 // kernels:  cache_write_16, cache_write_32
-// computes: 256 elements of what is new, at their place in the cache
-// tiles:    256 elements
+// computes: 4096 elements of what is new, at their place in the cache; arrays begin at multiples of
+//           16 bytes, ceil(count / 4096) workgroups
+// tiles:    256 lanes x 16 bytes at a time where `entry` is a multiple, else an element
 // lds:      none
-// limit:    workgroup 256, vgprs 32, sgprs 48, lds 0
+// limit:    workgroup 256, vgprs 48, sgprs 64, lds 0
 #include "device.h"
+#include "vector.h"
 
 // `entry` elements a position, `length` new positions of `most` a sequence.
 template <typename T>
@@ -16,10 +18,15 @@ DEVICE void write(const T* fresh, const i32* position, T* cache, u64 count, u32 
     if (first < 0 || (u64)first + length > most) {
         __builtin_trap();
     }
-    u64 at = element();
-    if (at < count) {
+    auto body = [=](auto run, u64 at) {
         u64 sequence = at / ((u64)length * entry), rest = at % ((u64)length * entry);
-        cache[(sequence * most + (u64)first) * entry + rest] = fresh[at];
+        run.store(cache + (sequence * most + (u64)first) * entry + rest, run.load(fresh + at));
+    };
+    constexpr u32 N = 16 / sizeof(T);
+    if (entry % N == 0) {
+        over_runs<N>(count, body);
+    } else {
+        over_runs<1>(count, body);
     }
 }
 

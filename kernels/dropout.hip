@@ -3,11 +3,13 @@
 // A mask depends on nothing else and is the same as the CPU's.
 //
 // kernels:  dropout_f32, dropout_bf16
-// computes: 256 elements of out = kept ? x / (1 - p) : 0; `rng` is seed and step
-// tiles:    256 elements
+// computes: 2048 elements of out = kept ? x / (1 - p) : 0; `rng` is seed and step; arrays begin at
+//           multiples of 16 bytes, ceil(count / 2048) workgroups
+// tiles:    4 waves x 512 elements
 // lds:      none
-// limit:    workgroup 256, vgprs 32, sgprs 64, lds 0
+// limit:    workgroup 256, vgprs 64, sgprs 80, lds 0
 #include "device.h"
+#include "vector.h"
 
 // The finaliser of SplitMix64.
 DEVICE u64 mix(u64 x) {
@@ -17,9 +19,8 @@ DEVICE u64 mix(u64 x) {
     return x ^ (x >> 31);
 }
 
-// 32 random bits of an element of a stream.
-DEVICE u32 random_bits(u64 key, u64 step, u64 element) {
-    u64 block = element / 4;
+// The random bits of the four elements of a block of a stream.
+DEVICE u32x4 random_bits(u64 key, u64 step, u64 block) {
     u32 a = (u32)block, b = (u32)(block >> 32), c = (u32)step, d = (u32)(step >> 32);
     u32 low = (u32)key, high = (u32)(key >> 32);
     for (u32 round = 0; round < 10; ++round) {
@@ -31,18 +32,50 @@ DEVICE u32 random_bits(u64 key, u64 step, u64 element) {
         low += 0x9e3779b9u;
         high += 0xbb67ae85u;
     }
-    u32 word = (u32)element % 4;
-    return word == 0 ? a : word == 1 ? b : word == 2 ? c : d;
+    return {a, b, c, d};
+}
+
+DEVICE f32 drawn(u32 bits) { return (f32)(bits >> 8) * 0x1p-24f; }
+
+// A number in [0, 1) for each value of a block of elements that begins at `first`.
+template <Order ORDER>
+DEVICE f32x8 draw(Wide<ORDER> move, u64 key, u64 step, u64 first) {
+    f32x8 out;
+#pragma unroll
+    for (u32 i = 0; i < 8; i += 4) {
+        u32x4 bits = random_bits(key, step, (first + move.index(i)) / 4);
+#pragma unroll
+        for (u32 j = 0; j < 4; ++j) {
+            out[i + j] = drawn(bits[j]);
+        }
+    }
+    return out;
+}
+
+DEVICE f32 draw(Single move, u64 key, u64 step, u64 first) {
+    u64 element = first + move.index(0);
+    u32x4 bits = random_bits(key, step, element / 4);
+    u32 low = element & 1 ? bits[1] : bits[0], high = element & 1 ? bits[3] : bits[2];
+    return drawn(element & 2 ? high : low);
+}
+
+DEVICE f32 choose(f32 drawn, f32 p, f32 x, f32 kept) { return drawn >= p ? x / kept : 0.0f; }
+
+DEVICE f32x8 choose(f32x8 drawn, f32 p, f32x8 x, f32 kept) {
+#pragma unroll
+    for (u32 i = 0; i < 8; ++i) {
+        x[i] = choose(drawn[i], p, x[i], kept);
+    }
+    return x;
 }
 
 template <typename T>
 DEVICE void dropout(const T* x, const u64* rng, T* out, u64 count, u64 scope, f32 p, f32 kept) {
-    u64 at = element();
-    if (at < count) {
-        u64 key = mix(mix(rng[0]) ^ scope);
-        f32 drawn = (f32)(random_bits(key, rng[1], at) >> 8) * 0x1p-24f;
-        out[at] = (T)(drawn >= p ? (f32)x[at] / kept : 0.0f);
-    }
+    u64 key = mix(mix(rng[0]) ^ scope), step = rng[1];
+    over_blocks<order_of<T>()>(count, [=](auto move, u64 at, u32 here) {
+        auto value = widen(move.load(x + at, here));
+        move.store(out + at, choose(draw(move, key, step, at), p, value, kept), here);
+    });
 }
 
 KERNEL(256) dropout_f32(const f32* x, const u64* rng, f32* out, u64 count, u64 scope, f32 p, f32 kept) {

@@ -1,118 +1,86 @@
 // One result per element: sums, products, SwiGLU and its gradient, casts.
 //
-// Arrays begin at multiples of 16 bytes. A lane handles 16 bytes of the widest
-// array at once, and the last lanes handle what is left one by one.
-// The grid has ceil(count / (256 * elements per lane)) workgroups.
+// Arrays begin at multiples of 16 bytes. A wave handles 512 elements, 16 bytes
+// a lane at a time; what is left at the end goes one element a lane. The grid
+// has ceil(count / 2048) workgroups.
 //
 // kernels:  add_f32, add_bf16, mul_f32, mul_bf16
-// computes: 256 lanes x 16 bytes of out = a op b; bf16 is computed in f32 and rounded to nearest even
-// tiles:    1024 elements f32, 2048 elements bf16
+// computes: 2048 elements of out = a op b; bf16 is computed in f32 and rounded to nearest even
+// tiles:    4 waves x 512 elements
 // lds:      none
-// limit:    workgroup 256, vgprs 32, sgprs 32, lds 0
+// limit:    workgroup 256, vgprs 40, sgprs 32, lds 0
 //
 // kernels:  swiglu_f32, swiglu_bf16
-// computes: 256 lanes x 16 bytes of out = silu(gate) * up
-// tiles:    1024 elements f32, 2048 elements bf16
+// computes: 2048 elements of out = silu(gate) * up
+// tiles:    4 waves x 512 elements
 // lds:      none
-// limit:    workgroup 256, vgprs 64, sgprs 32, lds 0
+// limit:    workgroup 256, vgprs 64, sgprs 48, lds 0
 //
 // kernels:  swiglu_backward_f32, swiglu_backward_bf16
-// computes: 256 lanes x 16 bytes of the gradients of gate and up from that of out
-// tiles:    1024 elements f32, 2048 elements bf16
+// computes: 2048 elements of the gradients of gate and up from that of out
+// tiles:    4 waves x 512 elements
 // lds:      none
-// limit:    workgroup 256, vgprs 72, sgprs 48, lds 0
+// limit:    workgroup 256, vgprs 80, sgprs 48, lds 0
 //
 // kernels:  cast_f32_bf16, cast_bf16_f32
-// computes: 256 lanes x 4 elements of out = in, rounded to nearest even
-// tiles:    1024 elements
+// computes: 2048 elements of out = in, rounded to nearest even
+// tiles:    4 waves x 512 elements
 // lds:      none
-// limit:    workgroup 256, vgprs 32, sgprs 32, lds 0
+// limit:    workgroup 256, vgprs 40, sgprs 32, lds 0
 #include "device.h"
 #include "exp.h"
+#include "vector.h"
 
-// The first of the `count` elements that this lane handles.
-DEVICE u64 first_element(u32 count) { return element() * count; }
+template <typename V>
+DEVICE V sigmoid(V x) {
+    return 1.0f / (1.0f + each(-x, exponential));
+}
 
 struct Add {
-    static MEMBER f32 of(f32 a, f32 b) { return a + b; }
+    template <typename V>
+    static MEMBER V of(V a, V b) {
+        return a + b;
+    }
 };
 
 struct Mul {
-    static MEMBER f32 of(f32 a, f32 b) { return a * b; }
+    template <typename V>
+    static MEMBER V of(V a, V b) {
+        return a * b;
+    }
 };
 
-DEVICE f32 sigmoid(f32 x) { return 1.0f / (1.0f + exponential(-x)); }
-
 struct SwiGlu {
-    static MEMBER f32 of(f32 gate, f32 up) { return gate * sigmoid(gate) * up; }
+    template <typename V>
+    static MEMBER V of(V gate, V up) {
+        return gate * sigmoid(gate) * up;
+    }
 };
 
 template <typename Op, typename T>
 DEVICE void binary(const T* a, const T* b, T* out, u64 count) {
-    typedef typename Pack<T>::type Packed;
-    constexpr u32 N = Pack<T>::count;
-    u64 at = first_element(N);
-    if (at + N <= count) {
-        Packed x = *(const Packed*)(a + at), y = *(const Packed*)(b + at), z;
-#pragma unroll
-        for (u32 i = 0; i < N; ++i) {
-            z[i] = (T)Op::of((f32)x[i], (f32)y[i]);
-        }
-        *(Packed*)(out + at) = z;
-        return;
-    }
-    for (; at < count; ++at) {
-        out[at] = (T)Op::of((f32)a[at], (f32)b[at]);
-    }
+    over_blocks<order_of<T>()>(count, [=](auto move, u64 at, u32 here) {
+        auto x = move.load(a + at, here), y = move.load(b + at, here);
+        move.store(out + at, Op::of(widen(x), widen(y)), here);
+    });
 }
 
 // With s = sigmoid(g): d(g s u) = u s (1 + g (1 - s)) dg + g s du.
 template <typename T>
-DEVICE void swiglu_gradient(f32 gradient, f32 gate, f32 up, T& of_gate, T& of_up) {
-    f32 s = sigmoid(gate);
-    of_gate = (T)(gradient * up * s * (1.0f + gate * (1.0f - s)));
-    of_up = (T)(gradient * gate * s);
-}
-
-template <typename T>
 DEVICE void swiglu_backward(const T* gradient, const T* gate, const T* up, T* of_gate, T* of_up, u64 count) {
-    typedef typename Pack<T>::type Packed;
-    constexpr u32 N = Pack<T>::count;
-    u64 at = first_element(N);
-    if (at + N <= count) {
-        Packed d = *(const Packed*)(gradient + at), g = *(const Packed*)(gate + at), u = *(const Packed*)(up + at);
-        Packed dg, du;
-#pragma unroll
-        for (u32 i = 0; i < N; ++i) {
-            T one, other;
-            swiglu_gradient<T>((f32)d[i], (f32)g[i], (f32)u[i], one, other);
-            dg[i] = one;
-            du[i] = other;
-        }
-        *(Packed*)(of_gate + at) = dg;
-        *(Packed*)(of_up + at) = du;
-        return;
-    }
-    for (; at < count; ++at) {
-        swiglu_gradient<T>((f32)gradient[at], (f32)gate[at], (f32)up[at], of_gate[at], of_up[at]);
-    }
+    over_blocks<order_of<T>()>(count, [=](auto move, u64 at, u32 here) {
+        auto d = widen(move.load(gradient + at, here)), g = widen(move.load(gate + at, here));
+        auto u = widen(move.load(up + at, here)), s = sigmoid(g);
+        move.store(of_gate + at, d * u * s * (1.0f + g * (1.0f - s)), here);
+        move.store(of_up + at, d * g * s, here);
+    });
 }
 
-template <typename From, typename To, typename FromPack, typename ToPack>
+template <typename From, typename To>
 DEVICE void cast(const From* in, To* out, u64 count) {
-    u64 at = first_element(4);
-    if (at + 4 <= count) {
-        FromPack x = *(const FromPack*)(in + at);
-        ToPack y;
-        for (u32 i = 0; i < 4; ++i) {
-            y[i] = (To)x[i];
-        }
-        *(ToPack*)(out + at) = y;
-        return;
-    }
-    for (; at < count; ++at) {
-        out[at] = (To)in[at];
-    }
+    over_blocks<order_of<From, To>()>(count, [=](auto move, u64 at, u32 here) {
+        move.store(out + at, widen(move.load(in + at, here)), here);
+    });
 }
 
 KERNEL(256) add_f32(const f32* a, const f32* b, f32* out, u64 count) { binary<Add>(a, b, out, count); }
@@ -139,6 +107,6 @@ swiglu_backward_bf16(const bf16* gradient, const bf16* gate, const bf16* up, bf1
     swiglu_backward(gradient, gate, up, of_gate, of_up, count);
 }
 
-KERNEL(256) cast_f32_bf16(const f32* in, bf16* out, u64 count) { cast<f32, bf16, f32x4, bf16x4>(in, out, count); }
+KERNEL(256) cast_f32_bf16(const f32* in, bf16* out, u64 count) { cast(in, out, count); }
 
-KERNEL(256) cast_bf16_f32(const bf16* in, f32* out, u64 count) { cast<bf16, f32, bf16x4, f32x4>(in, out, count); }
+KERNEL(256) cast_bf16_f32(const bf16* in, f32* out, u64 count) { cast(in, out, count); }

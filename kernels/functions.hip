@@ -2,21 +2,24 @@
 // stretched over each other. Which function is an argument: all lanes agree.
 //
 // kernels:  unary_f32, unary_bf16
-// computes: 256 elements of out = f(x) in f32, rounded once; kinds are numbered as in `Unary` below
-// tiles:    256 elements
+// computes: 2048 elements of out = f(x) in f32, rounded once; kinds are numbered as in `Unary` below;
+//           arrays begin at multiples of 16 bytes, ceil(count / 2048) workgroups
+// tiles:    4 waves x 512 elements
 // lds:      none
-// limit:    workgroup 256, vgprs 64, sgprs 64, lds 0
+// limit:    workgroup 256, vgprs 96, sgprs 80, lds 0
 //
 // kernels:  binary_f32, binary_bf16, binary_f64
-// computes: 256 elements of out = f(a, b), a and b each at its place; kinds are numbered as in `Binary` below
-// tiles:    256 elements
+// computes: 4096 elements of out = f(a, b), a and b each at its place; kinds are numbered as in `Binary`
+//           below; ceil(count / 4096) workgroups
+// tiles:    256 lanes x 16 bytes at a time where `at_once` says so, else an element
 // lds:      none
-// limit:    workgroup 256, vgprs 48, sgprs 96, lds 0
+// limit:    workgroup 256, vgprs 64, sgprs 96, lds 0
 #include "device.h"
 #include "exp.h"
 #include "gelu.h"
 #include "geometry.h"
 #include "trigonometry.h"
+#include "vector.h"
 
 enum class Unary : u32 {
     Neg, Abs, Exp, Sqrt, Rsqrt, Reciprocal, Square, Sigmoid, Silu, Relu, Log, Tanh, Gelu, Sin, Cos
@@ -76,22 +79,70 @@ DEVICE F apply(Binary kind, F a, F b) {
     return (F)0;
 }
 
+template <Unary KIND, typename T>
+DEVICE void unary(const T* x, T* out, u64 count) {
+    over_blocks<order_of<T>()>(count, [=](auto move, u64 at, u32 here) {
+        auto value = widen(move.load(x + at, here));
+        move.store(out + at, each(value, [](f32 x) { return apply(KIND, x); }), here);
+    });
+}
+
 template <typename T>
 DEVICE void unary(const T* x, T* out, u64 count, u32 kind) {
-    u64 index = element();
-    if (index < count) {
-        out[index] = (T)apply((Unary)kind, (f32)x[index]);
+    switch ((Unary)kind) {
+        case Unary::Neg: return unary<Unary::Neg>(x, out, count);
+        case Unary::Abs: return unary<Unary::Abs>(x, out, count);
+        case Unary::Exp: return unary<Unary::Exp>(x, out, count);
+        case Unary::Sqrt: return unary<Unary::Sqrt>(x, out, count);
+        case Unary::Rsqrt: return unary<Unary::Rsqrt>(x, out, count);
+        case Unary::Reciprocal: return unary<Unary::Reciprocal>(x, out, count);
+        case Unary::Square: return unary<Unary::Square>(x, out, count);
+        case Unary::Sigmoid: return unary<Unary::Sigmoid>(x, out, count);
+        case Unary::Silu: return unary<Unary::Silu>(x, out, count);
+        case Unary::Relu: return unary<Unary::Relu>(x, out, count);
+        case Unary::Log: return unary<Unary::Log>(x, out, count);
+        case Unary::Tanh: return unary<Unary::Tanh>(x, out, count);
+        case Unary::Gelu: return unary<Unary::Gelu>(x, out, count);
+        case Unary::Sin: return unary<Unary::Sin>(x, out, count);
+        case Unary::Cos: return unary<Unary::Cos>(x, out, count);
     }
+}
+
+// N elements from an offset on, or one element N times: of the wave where all lanes
+// have the same one.
+template <typename Values, typename T>
+DEVICE Values stretched(const T* from, u64 offset, u64 stride, bool same) {
+    if (stride != 0) {
+        return *(const Values*)(from + offset);
+    }
+    if (same) {
+        u32 low = __builtin_amdgcn_readfirstlane((u32)offset), high = __builtin_amdgcn_readfirstlane((u32)(offset >> 32));
+        return (Values)by_one(from + ((u64)high << 32 | low));
+    }
+    return (Values)from[offset];
 }
 
 // Computed in F.
 template <typename F, typename T>
 DEVICE void binary(const T* a, const T* b, T* out, const Geometry<2>& geometry, u32 kind) {
-    u64 index = element();
-    if (index < geometry.count) {
+    auto body = [&](auto run, u64 index) {
+        typedef typename decltype(run)::template Values<T> Values;
         u64 offsets[2];
         geometry.at((u32)index, offsets);
-        out[index] = (T)apply<F>((Binary)kind, (F)a[offsets[0]], (F)b[offsets[1]]);
+        bool same = run.COUNT > 1 && geometry.dims[5] % (WAVE * run.COUNT) == 0;
+        Values x = stretched<Values>(a, offsets[0], geometry.strides[0][5], same);
+        Values y = stretched<Values>(b, offsets[1], geometry.strides[1][5], same);
+#pragma unroll
+        for (u32 i = 0; i < run.COUNT; ++i) {
+            x[i] = (T)apply<F>((Binary)kind, (F)x[i], (F)y[i]);
+        }
+        run.store(out + index, x);
+    };
+    constexpr u32 N = 16 / sizeof(T);
+    if (geometry.at_once == N && is_aligned(a) && is_aligned(b)) {
+        over_runs<N>(geometry.count, body);
+    } else {
+        over_runs<1>(geometry.count, body);
     }
 }
 

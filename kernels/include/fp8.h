@@ -8,6 +8,7 @@
 #pragma once
 #include "device.h"
 #include "reduce.h"
+#include "vector.h"
 
 // Elements a workgroup looks for the largest magnitude in.
 constexpr u32 AMAX_PART = 4096;
@@ -15,14 +16,19 @@ constexpr u32 AMAX_PART = 4096;
 // The first of the `count` elements that this lane handles.
 DEVICE u64 first_element(u32 count) { return element() * count; }
 
+DEVICE f32 magnitude_of(f32 x) { return __builtin_fabsf(x); }
+
 template <typename T>
 DEVICE void amax_part(const T* x, f32* parts, u64 count) {
     SHARED f32 scratch[4];
-    u64 first = (u64)workgroup() * AMAX_PART;
-    u32 here = (u32)smaller<u64>(AMAX_PART, count - first);
     f32 largest = 0.0f;
-    for (u32 at = lane_of_workgroup(); at < here; at += 256) {
-        largest = __builtin_fmaxf(largest, __builtin_fabsf((f32)x[first + at]));
+    // Two blocks of each wave.
+    for (u32 block = 0; block < AMAX_PART; block += 2048) {
+        u64 start = (u64)workgroup() * AMAX_PART + block;
+        over_blocks_from<order_of<T>()>(start, count, [&](auto move, u64 at, u32 here) {
+            auto magnitude = each(widen(move.load(x + at, here)), magnitude_of);
+            largest = __builtin_fmaxf(largest, over_lane<Max>(magnitude));
+        });
     }
     largest = over_workgroup<Max, 4>(largest, scratch);
     if (lane_of_workgroup() == 0) {

@@ -11,7 +11,9 @@ struct Geometry {
 
     u32 count;
     u32 dims[DIMS];
-    u32 unused;
+    // 1, or elements that make 16 bytes: so many lie behind each other in every array, or are one
+    // element in it, wherever a multiple of it begins.
+    u32 at_once;
     u64 strides[ARRAYS][DIMS];
 
     // Offset of the element `index` of each array.
@@ -22,6 +24,10 @@ struct Geometry {
 #pragma unroll
         for (u32 back = 1; back <= DIMS; ++back) {
             u32 dim = DIMS - back;
+            // Only dims that are not needed have size 1, and they are in front.
+            if (dims[dim] == 1) {
+                return;
+            }
             u32 inside = index % dims[dim];
             index /= dims[dim];
             for (u32 array = 0; array < ARRAYS; ++array) {
@@ -30,3 +36,9 @@ struct Geometry {
         }
     }
 };
+
+// Whether 16 bytes can be moved at once from here on.
+template <typename T>
+DEVICE bool is_aligned(const T* at) {
+    return (u64)at % 16 == 0;
+}

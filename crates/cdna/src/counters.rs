@@ -18,6 +18,11 @@ pub struct Counters {
     pub global_read: u64,
     /// Bytes that lanes wrote to memory.
     pub global_written: u64,
+    /// Bytes of both that lanes moved 16 at a time, in runs of lanes one behind the other
+    /// over at least a line.
+    pub global_wide: u64,
+    /// Lines of memory that both touched, as the lanes of an access come to them.
+    pub global_lines: u64,
     /// Bytes that waves read through the scalar cache.
     pub scalar_read: u64,
     /// Bytes read from LDS.
@@ -55,6 +60,8 @@ impl Counters {
         self.matrix_flops += other.matrix_flops;
         self.global_read += other.global_read;
         self.global_written += other.global_written;
+        self.global_wide += other.global_wide;
+        self.global_lines += other.global_lines;
         self.scalar_read += other.scalar_read;
         self.lds_read += other.lds_read;
         self.lds_written += other.lds_written;
@@ -75,6 +82,8 @@ impl Counters {
             &mut self.matrix_flops,
             &mut self.global_read,
             &mut self.global_written,
+            &mut self.global_wide,
+            &mut self.global_lines,
             &mut self.scalar_read,
             &mut self.lds_read,
             &mut self.lds_written,
@@ -86,6 +95,13 @@ impl Counters {
         ] {
             *value = scaled(*value);
         }
+    }
+
+    /// Notes where the lanes of a load or store go.
+    pub(crate) fn touch(&mut self, mask: u64, address: &[u64; 64], bytes: u32) {
+        let (wide, lines) = coalescing(mask, address, bytes);
+        self.global_wide += wide;
+        self.global_lines += lines;
     }
 
     /// Instructions in all, a wave each.
@@ -194,6 +210,46 @@ const fn is_transcendental(op: Op) -> bool {
     )
 }
 
+/// Bytes of a line of memory.
+pub const LINE: u64 = 64;
+
+/// The bytes that are moved 16 a lane in runs of at least a line, and the lines touched.
+fn coalescing(mask: u64, address: &[u64; 64], bytes: u32) -> (u64, u64) {
+    let bytes = u64::from(bytes);
+    let line = |at: u64| at / LINE;
+    let mut run = 0;
+    let (mut wide, mut lines) = (0, 0);
+    let mut end_of_run = |run: u64| {
+        if bytes == 16 && run >= LINE {
+            wide += run;
+        }
+    };
+    // Every lane's access behind the one before it: one run.
+    let behind = |lane: usize| address[lane].wrapping_sub(address[lane - 1]) ^ bytes;
+    if mask == u64::MAX && (1..64).fold(0, |odd, lane| odd | behind(lane)) == 0 {
+        end_of_run(64 * bytes);
+        lines = line(address[63].wrapping_add(bytes - 1)).wrapping_sub(line(address[0])) + 1;
+        return (wide, lines);
+    }
+    let (mut next, mut last) = (None, None);
+    let mut left = mask;
+    while left != 0 {
+        let at = address[left.trailing_zeros() as usize];
+        left &= left - 1;
+        if next != Some(at) {
+            end_of_run(run);
+            run = 0;
+        }
+        run += bytes;
+        next = Some(at.wrapping_add(bytes));
+        let (first, end) = (line(at), line(at.wrapping_add(bytes - 1)));
+        lines += end.wrapping_sub(first) + u64::from(last != Some(first));
+        last = Some(end);
+    }
+    end_of_run(run);
+    (wide, lines)
+}
+
 /// Lanes that the LDS serves together for accesses of so many bytes.
 const fn group_lanes(bytes: u32) -> usize {
     match bytes {
@@ -244,6 +300,35 @@ mod tests {
 
     fn stride(words: u32) -> Lanes {
         std::array::from_fn(|lane| lane as u32 * words * 4)
+    }
+
+    fn places(of: impl Fn(u64) -> u64) -> [u64; 64] {
+        std::array::from_fn(|lane| 4096 + of(lane as u64))
+    }
+
+    #[test]
+    fn runs_of_16_bytes_a_lane_are_wide() {
+        let all = u64::MAX;
+        assert_eq!(coalescing(all, &places(|lane| lane * 16), 16), (1024, 16));
+        assert_eq!(
+            coalescing(all, &places(|lane| lane * 16 + 4), 16),
+            (1024, 17)
+        );
+        assert_eq!(coalescing(all, &places(|lane| lane * 4), 4), (0, 4));
+        assert_eq!(coalescing(all, &places(|lane| lane * 32), 16), (0, 32));
+        assert_eq!(coalescing(all, &places(|lane| lane * 4096), 4), (0, 64));
+        assert_eq!(coalescing(all, &places(|_| 0), 4), (0, 1));
+        // Runs of four lanes, each elsewhere; then of two.
+        let runs = |of: u64| places(move |lane| lane / of * 1024 + lane % of * 16);
+        assert_eq!(coalescing(all, &runs(4), 16), (1024, 16));
+        assert_eq!(coalescing(all, &runs(2), 16), (0, 32));
+        // Lanes that are switched off end no run of those beside them.
+        assert_eq!(coalescing(0xff, &places(|lane| lane * 16), 16), (128, 2));
+        assert_eq!(coalescing(0xf7, &places(|lane| lane * 16), 16), (64, 2));
+        assert_eq!(coalescing(0, &places(|lane| lane * 16), 16), (0, 0));
+        // Addresses are a kernel's: any.
+        let wild = places(|lane| u64::MAX - 4096 - lane);
+        assert_eq!(coalescing(1, &wild, 16).0, 0);
     }
 
     #[test]

@@ -25,8 +25,11 @@ use cairn_tensor::{Address, DeviceArgs, KernelError, Signature};
 use crate::args::Arg;
 use crate::backend::Plan;
 
-/// Lanes of a workgroup of the kernels that handle an element a lane.
-const LANES: usize = 256;
+/// Elements that a workgroup handles where a wave moves blocks of 512.
+const BLOCKS: usize = 2048;
+
+/// Elements that a workgroup handles where a lane moves runs of 16 bytes.
+const RUNS: usize = 4096;
 
 /// The plan for an operator on these operands.
 pub(crate) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {

@@ -22,7 +22,7 @@ mod rows;
 mod vectors;
 
 /// What is built for both architectures; `None` and a skip without a compiler.
-fn built() -> Option<&'static BTreeMap<Arch, Manifest>> {
+pub(crate) fn built() -> Option<&'static BTreeMap<Arch, Manifest>> {
     static BUILT: OnceLock<Option<BTreeMap<Arch, Manifest>>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
         let built = kernels::build(&out())?.built.into_iter();
@@ -31,7 +31,7 @@ fn built() -> Option<&'static BTreeMap<Arch, Manifest>> {
     built.as_ref()
 }
 
-fn out() -> PathBuf {
+pub(crate) fn out() -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("kernels")
 }
 
@@ -127,15 +127,15 @@ fn run(On { arch, times }: On, name: &str, workgroups: usize, args: &[Arg<'_>]) 
 
 /// The element types of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Type {
+pub(crate) enum Type {
     F32,
     Bf16,
 }
 
 impl Type {
-    const BOTH: [(Self, &'static str); 2] = [(Self::F32, "f32"), (Self::Bf16, "bf16")];
+    pub(crate) const BOTH: [(Self, &'static str); 2] = [(Self::F32, "f32"), (Self::Bf16, "bf16")];
 
-    fn bytes(self) -> usize {
+    pub(crate) fn bytes(self) -> usize {
         match self {
             Self::F32 => 4,
             Self::Bf16 => 2,
@@ -151,7 +151,7 @@ impl Type {
     }
 
     /// Values as they lie in memory, and what they are once rounded.
-    fn pack(self, values: &[f32]) -> (Vec<u8>, Vec<f64>) {
+    pub(crate) fn pack(self, values: &[f32]) -> (Vec<u8>, Vec<f64>) {
         match self {
             Self::F32 => (
                 values
@@ -202,7 +202,7 @@ fn round_to_bf16(value: f32) -> u16 {
 }
 
 /// Values between -1 and 1, or wider, the same in every run.
-fn values(count: usize, seed: u64, scale: f32) -> Vec<f32> {
+pub(crate) fn values(count: usize, seed: u64, scale: f32) -> Vec<f32> {
     let mut out = vec![0.0; count];
     Philox::new(seed)
         .stream(0, 0)

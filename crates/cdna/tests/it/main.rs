@@ -19,4 +19,5 @@ mod kernels;
 mod matrix;
 mod oracle;
 mod support;
+mod traffic;
 mod wrong_input;

@@ -5,7 +5,7 @@ use cairn_graph::Op;
 use cairn_graph::ops::AdamW;
 use cairn_tensor::{Address, Signature};
 
-use super::{LANES, attributes, operand, result, suffix};
+use super::{BLOCKS, attributes, operand, result, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
 
@@ -49,6 +49,6 @@ pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             Arg::U64(count as u64),
             Arg::Bytes(rates.clone()),
         ];
-        kernels.launch(&name, count.div_ceil(LANES) as u64, &given)
+        kernels.launch(&name, count.div_ceil(BLOCKS) as u64, &given)
     }))
 }

@@ -4,7 +4,7 @@ use cairn_graph::Op;
 use cairn_graph::ops::CacheWrite;
 use cairn_tensor::Signature;
 
-use super::{LANES, attributes, operand, result, size};
+use super::{RUNS, attributes, operand, result, size};
 use crate::args::Arg;
 use crate::backend::Plan;
 
@@ -30,7 +30,7 @@ pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
                 Arg::U32(length),
                 Arg::U32(entry),
             ];
-            kernels.launch(&name, count.div_ceil(LANES) as u64, &given)
+            kernels.launch(&name, count.div_ceil(RUNS) as u64, &given)
         })
     })
 }

@@ -1,5 +1,7 @@
 //! What moves elements, and constants.
 
+use std::collections::BTreeSet;
+
 use cairn_formats::{DType, bf16, f16};
 use cairn_graph::ops::{
     Assign, Broadcast, Cast, Concat, Fill, Iota, Pad, Reshape, Slice, Transpose,
@@ -7,8 +9,8 @@ use cairn_graph::ops::{
 use cairn_graph::{Op, Shape};
 use cairn_tensor::{Address, Element, KernelError, Operand, Signature};
 
-use super::geometry::{Geometry, stretched};
-use super::{LANES, address, attributes, operand, result};
+use super::geometry::{Geometry, Transposed, stretched};
+use super::{RUNS, address, attributes, operand, result};
 use crate::args::Arg;
 use crate::backend::Plan;
 use crate::module::Kernels;
@@ -164,17 +166,19 @@ fn copies(signature: &Signature, pieces: Vec<Piece>, zeros: bool) -> Option<Plan
     let ty = &signature.outputs[0];
     let width = width(ty.dtype)?;
     let bytes = width / 8;
-    let (copy, fill) = (format!("copy_{width}"), format!("fill_{width}"));
-    let mut names = vec![copy.clone()];
+    let fill = format!("fill_{width}");
+    let mut names = BTreeSet::new();
     if zeros {
-        names.push(fill.clone());
+        names.insert(fill.clone());
     }
     let mut ready = Vec::new();
     for own in pieces {
         let geometry = Geometry::new(&own.dims, &[own.from, own.to])?;
+        let way = Way::of(geometry);
+        names.insert(way.kernel(width));
         ready.push((
             own.input,
-            geometry,
+            way,
             own.from_offset * bytes,
             own.to_offset * bytes,
         ));
@@ -185,20 +189,55 @@ fn copies(signature: &Signature, pieces: Vec<Piece>, zeros: bool) -> Option<Plan
         if zeros {
             launch_fill(kernels, &fill, out, count, 0)?;
         }
-        for (input, geometry, from, to) in &ready {
+        for (input, way, from, to) in &ready {
             let source = address(operand(args, *input)?)?;
-            kernels.launch(
-                &copy,
-                geometry.count().div_ceil(LANES) as u64,
-                &[
-                    Arg::Buffer(source.offset(*from)),
-                    Arg::Buffer(out.offset(*to)),
-                    geometry.arg(),
-                ],
-            )?;
+            let mut given = vec![
+                Arg::Buffer(source.offset(*from)),
+                Arg::Buffer(out.offset(*to)),
+            ];
+            let groups = way.finish(bytes, &mut given);
+            kernels.launch(&way.kernel(width), groups as u64, &given)?;
         }
         Ok(())
     }))
+}
+
+/// How elements are moved.
+enum Way {
+    /// In the order of the output.
+    Copy(Geometry),
+    /// By tiles of matrices.
+    Transpose(Transposed),
+}
+
+impl Way {
+    fn of(geometry: Geometry) -> Self {
+        match geometry.transposed() {
+            Some(matrices) => Self::Transpose(matrices),
+            None => Self::Copy(geometry),
+        }
+    }
+
+    fn kernel(&self, width: usize) -> String {
+        match self {
+            Self::Copy(_) => format!("copy_{width}"),
+            Self::Transpose(_) => format!("transpose_{width}"),
+        }
+    }
+
+    /// Adds the last arguments, for elements of so many bytes; the number of workgroups.
+    fn finish(&self, bytes: usize, given: &mut Vec<Arg>) -> usize {
+        match self {
+            Self::Copy(geometry) => {
+                given.push(geometry.arg(geometry.at_once(bytes)));
+                geometry.count().div_ceil(RUNS)
+            }
+            Self::Transpose(matrices) => {
+                given.extend(matrices.args(bytes));
+                matrices.groups(bytes)
+            }
+        }
+    }
 }
 
 fn launch_fill(
@@ -209,7 +248,7 @@ fn launch_fill(
     bits: u64,
 ) -> Result<(), KernelError> {
     let given = [Arg::Buffer(out), Arg::U64(count as u64), Arg::U64(bits)];
-    kernels.launch(kernel, count.div_ceil(LANES) as u64, &given)
+    kernels.launch(kernel, count.div_ceil(RUNS) as u64, &given)
 }
 
 fn constant(signature: &Signature, bits: u64) -> Option<Plan> {
@@ -224,6 +263,6 @@ fn constant(signature: &Signature, bits: u64) -> Option<Plan> {
 fn iota(len: u32) -> Plan {
     Plan::new(["iota_i32".to_owned()], move |kernels, args| {
         let given = [result(args, 0)?, Arg::U32(len)];
-        kernels.launch("iota_i32", u64::from(len).div_ceil(LANES as u64), &given)
+        kernels.launch("iota_i32", u64::from(len).div_ceil(RUNS as u64), &given)
     })
 }

@@ -8,7 +8,7 @@ use cairn_graph::ops::{CrossEntropy, CrossEntropyGrad, CrossEntropyWithGrad};
 use cairn_tensor::{Address, DeviceArgs, KernelError, Signature};
 
 use super::matmul::{Gemm, Layout};
-use super::{address, attributes, operand, result, size, suffix};
+use super::{BLOCKS, address, attributes, operand, result, size, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
 use crate::module::Kernels;
@@ -163,7 +163,7 @@ impl Chunks {
                 result(args, gradient + 1)?,
                 Arg::U64(count as u64),
             ];
-            kernels.launch("cast_f32_bf16", count.div_ceil(1024) as u64, &given)?;
+            kernels.launch("cast_f32_bf16", count.div_ceil(BLOCKS) as u64, &given)?;
         }
         if let Some(loss) = self.form.loss {
             let given = [

@@ -5,7 +5,7 @@ use cairn_graph::Op;
 use cairn_graph::ops::{Binary, BinaryKind, Cast, Dropout, Glu, GluGrad, GluKind, Select};
 use cairn_tensor::Signature;
 
-use super::{LANES, attributes, operand, place, plain, result, suffix};
+use super::{BLOCKS, RUNS, attributes, operand, place, plain, result, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
 
@@ -18,23 +18,18 @@ pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         .or_else(|| dropout(op, signature))
 }
 
-/// Elements that a workgroup handles: 16 bytes a lane.
-fn per_workgroup(bytes: usize) -> usize {
-    LANES * 16 / bytes
-}
-
 fn count(signature: &Signature) -> usize {
     signature.outputs[0].shape.num_elements()
 }
 
 /// Kernels of the form `(a, b, out, count)`.
-fn pairwise(kernel: String, each: usize, signature: &Signature) -> Option<Plan> {
+fn pairwise(kernel: String, signature: &Signature) -> Option<Plan> {
     let count = count(signature);
     let name = kernel.clone();
     let plan = Plan::new([kernel], move |kernels, args| {
         kernels.launch(
             &name,
-            count.div_ceil(each) as u64,
+            count.div_ceil(BLOCKS) as u64,
             &[
                 place(args, 0, 0)?,
                 place(args, 1, 0)?,
@@ -56,32 +51,31 @@ fn binary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         return None;
     };
     let suffix = plain(signature).filter(|_| a.ty.shape == b.ty.shape)?;
-    let each = per_workgroup(a.ty.dtype.bytes(1));
-    pairwise(format!("{name}_{suffix}"), each, signature)
+    pairwise(format!("{name}_{suffix}"), signature)
 }
 
-/// How kernels name a gated unit, and the elements that a workgroup handles.
-fn gated(kind: GluKind, signature: &Signature) -> (&'static str, usize) {
+/// How kernels name a gated unit.
+fn gated(kind: GluKind) -> &'static str {
     match kind {
-        GluKind::Swiglu => ("swiglu", per_workgroup(signature.outputs[0].dtype.bytes(1))),
-        GluKind::Geglu => ("geglu", LANES),
+        GluKind::Swiglu => "swiglu",
+        GluKind::Geglu => "geglu",
     }
 }
 
 fn glu(op: &dyn Op, signature: &Signature) -> Option<Plan> {
-    let (name, each) = gated(attributes::<Glu>(op)?.kind, signature);
-    pairwise(format!("{name}_{}", plain(signature)?), each, signature)
+    let name = gated(attributes::<Glu>(op)?.kind);
+    pairwise(format!("{name}_{}", plain(signature)?), signature)
 }
 
 fn glu_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
-    let (name, each) = gated(attributes::<GluGrad>(op)?.kind, signature);
+    let name = gated(attributes::<GluGrad>(op)?.kind);
     let kernel = format!("{name}_backward_{}", plain(signature)?);
     let count = count(signature);
     let name = kernel.clone();
     Some(Plan::new([kernel], move |kernels, args| {
         kernels.launch(
             &name,
-            count.div_ceil(each) as u64,
+            count.div_ceil(BLOCKS) as u64,
             &[
                 operand(args, 2)?,
                 operand(args, 0)?,
@@ -116,7 +110,7 @@ fn select(op: &dyn Op, signature: &Signature) -> Option<Plan> {
                 result(args, 0)?,
                 Arg::U64(count as u64),
             ];
-            kernels.launch(&name, count.div_ceil(LANES) as u64, &given)
+            kernels.launch(&name, count.div_ceil(RUNS) as u64, &given)
         })
     })
 }
@@ -139,7 +133,7 @@ fn dropout(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             Arg::F32(op.p as f32),
             Arg::F32((1.0 - op.p) as f32),
         ];
-        kernels.launch(&name, count.div_ceil(LANES) as u64, &given)
+        kernels.launch(&name, count.div_ceil(BLOCKS) as u64, &given)
     });
     Some(plan.in_place(&[(0, 0)]))
 }
@@ -167,12 +161,12 @@ fn cast(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     if from == to {
         return None;
     }
-    // These two take four elements a lane.
-    let wide = matches!(
+    // These two are of `kernels/elementwise.hip`.
+    let floats = matches!(
         (from, to),
         (DType::F32, DType::BF16) | (DType::BF16, DType::F32)
     );
-    let each = if wide { LANES * 4 } else { LANES };
+    let each = if floats { BLOCKS } else { RUNS };
     let kernel = format!("cast_{}_{}", cast_name(from)?, cast_name(to)?);
     let count = count(signature);
     Some(Plan::new([kernel.clone()], move |kernels, args| {

@@ -6,7 +6,7 @@ use cairn_graph::ops::{Binary, BinaryKind, Unary, UnaryKind};
 use cairn_tensor::Signature;
 
 use super::geometry::{Geometry, stretched};
-use super::{LANES, attributes, place, plain, result, suffix};
+use super::{BLOCKS, RUNS, attributes, place, plain, result, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
 
@@ -60,7 +60,7 @@ fn unary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             Arg::U64(count as u64),
             Arg::U32(number),
         ];
-        kernels.launch(&name, count.div_ceil(LANES) as u64, &given)
+        kernels.launch(&name, count.div_ceil(BLOCKS) as u64, &given)
     });
     Some(plan.in_place(&[(0, 0)]))
 }
@@ -77,6 +77,7 @@ fn binary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         other => suffix(other)?,
     };
     let name = format!("binary_{dtype}");
+    let bytes = out.dtype.bytes(1);
     let strides =
         [a, b].map(|operand| stretched(&operand.ty.shape, operand.strides.as_deref(), &out.shape));
     let geometry = Geometry::new(out.shape.dims(), &strides).filter(|_| same)?;
@@ -85,10 +86,10 @@ fn binary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             place(args, 0, 0)?,
             place(args, 1, 0)?,
             result(args, 0)?,
-            geometry.arg(),
+            geometry.arg(geometry.at_once(bytes)),
             Arg::U32(number),
         ];
-        kernels.launch(&name, geometry.count().div_ceil(LANES) as u64, &given)
+        kernels.launch(&name, geometry.count().div_ceil(RUNS) as u64, &given)
     });
     Some(plan.in_place(&[(0, 0), (0, 1)]))
 }

@@ -58,20 +58,113 @@ impl Geometry {
         self.count as usize
     }
 
-    /// As the kernel's argument.
-    pub(super) fn arg(&self) -> Arg {
+    /// The stride of the innermost dim of the first array.
+    pub(super) fn inner_stride(&self) -> Option<usize> {
+        self.strides.first()?.last().copied()
+    }
+
+    /// How many elements of so many bytes a kernel may move at once, from a multiple of 16
+    /// bytes on: 16 bytes of them, or one.
+    pub(super) fn at_once(&self, bytes: usize) -> usize {
+        let run = 16 / bytes;
+        let inner = self.dims.last().copied().unwrap_or(1);
+        let rows = self.dims.len() <= 1 || inner.is_multiple_of(run);
+        let array = |strides: &Vec<usize>| match strides.split_last() {
+            Some((inner, outer)) => {
+                *inner == 0 || *inner == 1 && outer.iter().all(|outer| outer.is_multiple_of(run))
+            }
+            None => true,
+        };
+        if rows && self.strides.iter().all(array) {
+            run
+        } else {
+            1
+        }
+    }
+
+    /// Whether every step from an element to another is a multiple of `run` elements.
+    pub(super) fn steps_by(&self, run: usize) -> bool {
+        let steps = self.strides.iter().flatten();
+        steps.into_iter().all(|stride| stride.is_multiple_of(run))
+    }
+
+    /// The same elements as matrices whose rows are the second array's and whose columns are
+    /// the first's, where they are such.
+    pub(super) fn transposed(&self) -> Option<Transposed> {
+        let [from, to] = self.strides.as_slice() else {
+            return None;
+        };
+        let inner = self.dims.len().checked_sub(1)?;
+        let row = from[..inner].iter().position(|stride| *stride == 1)?;
+        if to[inner] != 1 || from[inner] <= 1 {
+            return None;
+        }
+        let others = |values: &[usize]| -> Vec<usize> {
+            let dims = values.iter().enumerate();
+            let others = dims.filter(|(dim, _)| ![row, inner].contains(dim));
+            others.map(|(_, value)| *value).collect()
+        };
+        Some(Transposed {
+            batch: Self::new(&others(&self.dims), &[others(from), others(to)])?,
+            rows: self.dims[row],
+            columns: self.dims[inner],
+            in_column: from[inner],
+            out_row: to[row],
+        })
+    }
+
+    /// As the argument of a kernel that may move so many elements at once.
+    pub(super) fn arg(&self, at_once: usize) -> Arg {
         let front = DIMS - self.dims.len();
         let ones = std::iter::repeat_n(1_u32, front);
         let dims = ones.chain(self.dims.iter().map(|dim| *dim as u32));
         let mut bytes = self.count.to_le_bytes().to_vec();
         bytes.extend(dims.flat_map(u32::to_le_bytes));
-        bytes.extend(0_u32.to_le_bytes());
+        bytes.extend((at_once as u32).to_le_bytes());
         for strides in &self.strides {
             let zeros = std::iter::repeat_n(0_u64, front);
             let strides = zeros.chain(strides.iter().map(|stride| *stride as u64));
             bytes.extend(strides.flat_map(u64::to_le_bytes));
         }
         Arg::Bytes(bytes)
+    }
+}
+
+/// Matrices as `kernels/transpose.hip` wants to be told; strides in elements.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Transposed {
+    batch: Geometry,
+    rows: usize,
+    columns: usize,
+    /// From one column to the next in the input.
+    in_column: usize,
+    /// From one row to the next in the output.
+    out_row: usize,
+}
+
+impl Transposed {
+    /// Workgroups, for elements of so many bytes.
+    pub(super) fn groups(&self, bytes: usize) -> usize {
+        let side = if bytes < 4 { 64 } else { 32 };
+        let tiles = self.rows.div_ceil(side) * self.columns.div_ceil(side);
+        self.batch.count() * tiles
+    }
+
+    /// As the kernel's arguments, for elements of so many bytes.
+    pub(super) fn args(&self, bytes: usize) -> [Arg; 2] {
+        let run = 16 / bytes;
+        let steps = [self.in_column, self.out_row];
+        let aligned =
+            steps.iter().all(|stride| stride.is_multiple_of(run)) && self.batch.steps_by(run);
+        let sizes = [self.rows as u32, self.columns as u32];
+        let mut matrix: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+        matrix.extend(
+            steps
+                .iter()
+                .flat_map(|stride| (*stride as u64).to_le_bytes()),
+        );
+        matrix.extend(u64::from(aligned).to_le_bytes());
+        [self.batch.arg(1), Arg::Bytes(matrix)]
     }
 }
 
@@ -97,17 +190,48 @@ mod tests {
         let swapped = Geometry::new(&[3, 1, 2, 4], &[vec![4, 9, 12, 1], vec![8, 8, 4, 1]]).unwrap();
         assert_eq!(swapped.dims, [3, 2, 4]);
         assert_eq!(swapped.strides, [[4, 12, 1], [8, 4, 1]]);
-        let Arg::Bytes(bytes) = swapped.arg() else {
+        let Arg::Bytes(bytes) = swapped.arg(4) else {
             panic!("a structure");
         };
         assert_eq!(bytes.len(), 32 + 2 * 48);
         assert_eq!(bytes[..8], [24, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(bytes[28..32], [4, 0, 0, 0]);
         assert_eq!(
             Geometry::new(&[2; 7], &[vec![1, 9, 90, 7, 70, 5, 50]]),
             None
         );
         assert_eq!(Geometry::new(&[0, 4], &[vec![4, 1]]).unwrap().count(), 0);
         assert_eq!(Geometry::new(&[], &[vec![]]).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn runs_are_moved_at_once_where_they_lie_behind_each_other() {
+        let at_once = |dims: &[usize], strides: &[Vec<usize>]| {
+            Geometry::new(dims, strides).unwrap().at_once(4)
+        };
+        // One dim may end with a part of a run; rows may not.
+        assert_eq!(at_once(&[7], &[vec![1], vec![1]]), 4);
+        assert_eq!(at_once(&[3, 8], &[vec![12, 1], vec![8, 1]]), 4);
+        assert_eq!(at_once(&[3, 6], &[vec![12, 1], vec![8, 1]]), 1);
+        assert_eq!(at_once(&[3, 8], &[vec![9, 1], vec![8, 1]]), 1);
+        // An element that is stretched may be anywhere.
+        assert_eq!(at_once(&[3, 8], &[vec![1, 0], vec![8, 1]]), 4);
+        assert_eq!(at_once(&[8, 3], &[vec![1, 8], vec![3, 1]]), 1);
+        assert_eq!(at_once(&[8], &[vec![2], vec![1]]), 1);
+    }
+
+    #[test]
+    fn columns_that_become_rows_are_matrices() {
+        // [5, 3, 4] -> [5, 4, 3], and the same within wider rows.
+        let swapped = Geometry::new(&[5, 4, 3], &[vec![12, 1, 4], vec![12, 3, 1]]).unwrap();
+        let found = swapped.transposed().unwrap();
+        assert_eq!((found.rows, found.columns), (4, 3));
+        assert_eq!((found.in_column, found.out_row), (4, 3));
+        assert_eq!((found.batch.count(), found.groups(4)), (5, 5));
+        let contiguous = Geometry::new(&[5, 4], &[vec![4, 1], vec![8, 1]]).unwrap();
+        assert_eq!(contiguous.transposed(), None);
+        let stretched = Geometry::new(&[5, 4], &[vec![1, 0], vec![4, 1]]).unwrap();
+        assert_eq!(stretched.transposed(), None);
     }
 
     #[test]

@@ -4,10 +4,13 @@ use cairn_graph::Op;
 use cairn_graph::ops::{LayerNorm, LayerNormGrad};
 use cairn_tensor::Signature;
 
-use super::rows::{BAND, with_weight};
+use super::rows::{groups, rows_each, with_weight};
 use super::{attributes, operand, result, rows_and_columns, scratch, size, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
+
+/// Rows of a band of the gradients of weight and bias.
+const BAND: usize = 40;
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     forward(op, signature).or_else(|| backward(op, signature))
@@ -22,7 +25,9 @@ fn forward(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let own = with_weight(x.ty.dtype, weight.ty.dtype).filter(|_| alike)?;
     let name = format!("layernorm_forward_{own}");
     let (rows, columns) = rows_and_columns(&x.ty.shape)?;
-    let columns = size(columns)?;
+    let each = rows_each(rows);
+    let groups = groups(rows.div_ceil(each), x.ty.dtype, columns);
+    let (rows, columns) = (size(rows)?, size(columns)?);
     Some(Plan::new([name.clone()], move |kernels, args| {
         let given = [
             operand(args, 0)?,
@@ -31,10 +36,12 @@ fn forward(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             result(args, 0)?,
             result(args, 1)?,
             result(args, 2)?,
+            Arg::U32(rows),
             Arg::U32(columns),
+            Arg::U32(each as u32),
             Arg::F32(eps),
         ];
-        kernels.launch(&name, rows as u64, &given)
+        kernels.launch(&name, groups, &given)
     }))
 }
 
@@ -47,7 +54,8 @@ fn backward(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let sum_kernel = format!("rmsnorm_backward_weight_{}", suffix(weight_dtype)?);
     let (rows, columns) = rows_and_columns(&x.ty.shape)?;
     let bands = rows.div_ceil(BAND);
-    let parts = bands * columns * 4;
+    let groups = groups(bands, x.ty.dtype, columns);
+    let parts = (bands * columns * 4).next_multiple_of(16);
     let (rows, columns) = (size(rows)?, size(columns)?);
     let names = [rows_kernel.clone(), sum_kernel.clone()];
     let plan = Plan::new(names, move |kernels, args| {
@@ -63,7 +71,7 @@ fn backward(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             Arg::U32(rows),
             Arg::U32(columns),
         ];
-        kernels.launch(&rows_kernel, bands as u64, &given)?;
+        kernels.launch(&rows_kernel, groups, &given)?;
         for output in 0..2 {
             let given = [
                 scratch(args, output * parts),

@@ -6,11 +6,14 @@ use cairn_graph::Op;
 use cairn_graph::ops::{Rope, RopeTable};
 use cairn_tensor::{Address, DeviceMemory, KernelError, Signature};
 
-use super::{LANES, attributes, operand, place, result, size, suffix};
+use super::{attributes, operand, place, result, size, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
 use crate::device::Device;
 use crate::module::Kernels;
+
+/// Positions of a workgroup of `rope_table`.
+const POSITIONS: u32 = 64;
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     table(op, signature).or_else(|| rope(op, signature))
@@ -23,7 +26,6 @@ fn table(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let half = size(op.head_dim / 2)?;
     let bytes = op.frequencies().into_iter().flat_map(f64::to_le_bytes);
     let frequencies = Constant::new(bytes.collect());
-    let angles = count as usize * half as usize;
     Some(Plan::new(
         ["rope_table".to_owned()],
         move |kernels, args| {
@@ -34,7 +36,7 @@ fn table(op: &dyn Op, signature: &Signature) -> Option<Plan> {
                 Arg::U32(count),
                 Arg::U32(half),
             ];
-            kernels.launch("rope_table", angles.div_ceil(LANES) as u64, &given)
+            kernels.launch("rope_table", u64::from(count.div_ceil(POSITIONS)), &given)
         },
     ))
 }
@@ -51,20 +53,22 @@ fn rope(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         .filter(|_| signature.is_contiguous())?;
     let name = format!("rope_{}", suffix(x.ty.dtype)?);
     let shape = &x.ty.shape;
-    let (positions, heads, half) = (size(shape[1])?, size(shape[2])?, size(shape[3] / 2)?);
-    let pairs = shape.num_elements() / 2;
+    let (batches, positions) = (size(shape[0])?, size(shape[1])?);
+    let (heads, half) = (size(shape[2])?, size(shape[3] / 2)?);
+    // A position's pairs are counted in 32 bits.
+    size(shape.num_elements() / 2)?;
     let plan = Plan::new([name.clone()], move |kernels, args| {
         let given = [
             place(args, 0, 0)?,
             operand(args, 1)?,
             result(args, 0)?,
-            Arg::U64(pairs as u64),
+            Arg::U32(batches),
             Arg::U32(positions),
             Arg::U32(heads),
             Arg::U32(half),
             Arg::F32(sign),
         ];
-        kernels.launch(&name, pairs.div_ceil(LANES) as u64, &given)
+        kernels.launch(&name, u64::from(positions), &given)
     });
     Some(plan.in_place(&[(0, 0)]))
 }

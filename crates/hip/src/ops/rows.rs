@@ -10,7 +10,21 @@ use crate::args::Arg;
 use crate::backend::Plan;
 
 /// Rows of a band of the weight's gradient.
-pub(super) const BAND: usize = 32;
+const BAND: usize = 32;
+
+/// Workgroups of `teams` that handle rows, as `kernels/include/rows.h` says: a team is a
+/// wave of eight where rows are short and aligned.
+pub(super) fn groups(teams: usize, dtype: DType, columns: usize) -> u64 {
+    let aligned = columns.is_multiple_of(if dtype == DType::F32 { 4 } else { 8 });
+    let waves = if aligned && columns <= 512 { 8 } else { 1 };
+    teams.div_ceil(waves) as u64
+}
+
+/// Rows that a team handles one after the other, so that it keeps the weight: as many as
+/// leave enough teams for a GPU.
+pub(super) fn rows_each(rows: usize) -> usize {
+    (rows / 340).clamp(1, 24)
+}
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     softmax(op, signature)
@@ -28,10 +42,16 @@ fn softmax(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let log = attributes::<Softmax>(op)?.log;
     let name = format!("{}_forward_{}", stem(log), plain(signature)?);
     let (rows, columns) = rows_and_columns(&signature.outputs[0].shape)?;
-    let columns = size(columns)?;
+    let groups = groups(rows, signature.outputs[0].dtype, columns);
+    let (rows, columns) = (size(rows)?, size(columns)?);
     Some(Plan::new([name.clone()], move |kernels, args| {
-        let given = [operand(args, 0)?, result(args, 0)?, Arg::U32(columns)];
-        kernels.launch(&name, rows as u64, &given)
+        let given = [
+            operand(args, 0)?,
+            result(args, 0)?,
+            Arg::U32(rows),
+            Arg::U32(columns),
+        ];
+        kernels.launch(&name, groups, &given)
     }))
 }
 
@@ -39,15 +59,17 @@ fn softmax_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let log = attributes::<SoftmaxGrad>(op)?.log;
     let name = format!("{}_backward_{}", stem(log), plain(signature)?);
     let (rows, columns) = rows_and_columns(&signature.outputs[0].shape)?;
-    let columns = size(columns)?;
+    let groups = groups(rows, signature.outputs[0].dtype, columns);
+    let (rows, columns) = (size(rows)?, size(columns)?);
     Some(Plan::new([name.clone()], move |kernels, args| {
         let given = [
             operand(args, 1)?,
             operand(args, 0)?,
             result(args, 0)?,
+            Arg::U32(rows),
             Arg::U32(columns),
         ];
-        kernels.launch(&name, rows as u64, &given)
+        kernels.launch(&name, groups, &given)
     }))
 }
 
@@ -69,17 +91,21 @@ fn rmsnorm(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let own = with_weight(x.ty.dtype, weight.ty.dtype).filter(|_| signature.is_contiguous())?;
     let name = format!("rmsnorm_forward_{own}");
     let (rows, columns) = rows_and_columns(&x.ty.shape)?;
-    let columns = size(columns)?;
+    let each = rows_each(rows);
+    let groups = groups(rows.div_ceil(each), x.ty.dtype, columns);
+    let (rows, columns) = (size(rows)?, size(columns)?);
     Some(Plan::new([name.clone()], move |kernels, args| {
         let given = [
             operand(args, 0)?,
             operand(args, 1)?,
             result(args, 0)?,
             result(args, 1)?,
+            Arg::U32(rows),
             Arg::U32(columns),
+            Arg::U32(each as u32),
             Arg::F32(eps),
         ];
-        kernels.launch(&name, rows as u64, &given)
+        kernels.launch(&name, groups, &given)
     }))
 }
 
@@ -98,6 +124,7 @@ fn rmsnorm_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     let weight_kernel = format!("rmsnorm_backward_weight_{}", suffix(weight_dtype)?);
     let (rows, columns) = rows_and_columns(&x.ty.shape)?;
     let bands = rows.div_ceil(BAND);
+    let groups = groups(bands, x.ty.dtype, columns);
     let (rows, columns) = (size(rows)?, size(columns)?);
     let names = [rows_kernel.clone(), weight_kernel.clone()];
     let plan = Plan::new(names, move |kernels, args| {
@@ -116,7 +143,7 @@ fn rmsnorm_grad(op: &dyn Op, signature: &Signature) -> Option<Plan> {
             Arg::U32(rows),
             Arg::U32(columns),
         ]);
-        kernels.launch(&rows_kernel, bands as u64, &given)?;
+        kernels.launch(&rows_kernel, groups, &given)?;
         let given = [
             scratch(args, 0),
             result(args, 1)?,

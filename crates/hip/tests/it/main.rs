@@ -9,3 +9,4 @@ mod errors;
 mod programs;
 mod runtime;
 mod support;
+mod wide;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const SHAPES: [(usize, usize); 7] = [
+const SHAPES: [(usize, usize); 10] = [
     (1, 1),
     (1, 255),
     (127, 1),
@@ -10,7 +10,18 @@ const SHAPES: [(usize, usize); 7] = [
     (33, 129),
     (64, 256),
     (37, 1031),
+    // Rows of one block and a part; of a team of waves; and longer than registers hold.
+    (33, 504),
+    (34, 1032),
+    (2, 16392),
 ];
+
+/// Workgroups of `teams` that handle rows: a team is a wave of eight where rows are short
+/// and aligned.
+fn groups(teams: usize, ty: Type, columns: usize) -> usize {
+    let alone = columns.is_multiple_of(16 / ty.bytes()) && columns <= 512;
+    teams.div_ceil(if alone { 8 } else { 1 })
+}
 
 fn cases() -> impl Iterator<Item = (On, (Type, &'static str), (usize, usize))> {
     let types = TWICE
@@ -38,16 +49,20 @@ pub(super) fn rmsnorm(on: On, ty: Type, suffix: &str, (rows, columns): (usize, u
     let (x, xv) = ty.pack(&values(count, 1, 2.0));
     let (w, wv) = ty.pack(&values(columns, 2, 1.5));
     let (g, gv) = ty.pack(&values(count, 3, 1.0));
-    let size = Arg::U32(columns as u32);
+    // Rows of a team.
+    let each = 3;
     let args = [
         Arg::In(&x),
         Arg::In(&w),
         Arg::Out(count * ty.bytes()),
         Arg::Out(4 * rows),
-        size,
+        Arg::U32(rows as u32),
+        Arg::U32(columns as u32),
+        Arg::U32(each as u32),
         Arg::F32(EPSILON),
     ];
-    let out = run(on, &format!("rmsnorm_forward_{suffix}"), rows, &args);
+    let teams = groups(rows.div_ceil(each), ty, columns);
+    let out = run(on, &format!("rmsnorm_forward_{suffix}"), teams, &args);
     let scales: Vec<f64> = xv
         .chunks(columns)
         .map(|row| {
@@ -72,7 +87,8 @@ pub(super) fn rmsnorm(on: On, ty: Type, suffix: &str, (rows, columns): (usize, u
         Arg::U32(rows as u32),
         Arg::U32(columns as u32),
     ];
-    let back = run(on, &format!("rmsnorm_backward_rows_{suffix}"), bands, &args);
+    let name = format!("rmsnorm_backward_rows_{suffix}");
+    let back = run(on, &name, groups(bands, ty, columns), &args);
     let mut of_x = vec![0.0; count];
     let mut of_w = vec![0.0; columns];
     for row in 0..rows {
@@ -120,14 +136,16 @@ pub(super) fn softmax(on: On, ty: Type, suffix: &str, (rows, columns): (usize, u
     let arch = on.arch;
     let what = |part: &str| format!("{arch} {part} {suffix} {rows} x {columns}");
     let count = rows * columns;
+    let teams = groups(rows, ty, columns);
     let (x, xv) = ty.pack(&values(count, 1, 10.0));
     let (g, gv) = ty.pack(&values(count, 2, 1.0));
     let args = [
         Arg::In(&x),
         Arg::Out(count * ty.bytes()),
+        Arg::U32(rows as u32),
         Arg::U32(columns as u32),
     ];
-    let y = run(on, &format!("softmax_forward_{suffix}"), rows, &args).remove(0);
+    let y = run(on, &format!("softmax_forward_{suffix}"), teams, &args).remove(0);
     let mut yv = Vec::with_capacity(count);
     for row in xv.chunks(columns) {
         let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -140,9 +158,10 @@ pub(super) fn softmax(on: On, ty: Type, suffix: &str, (rows, columns): (usize, u
         Arg::In(&g),
         Arg::In(&y),
         Arg::Out(count * ty.bytes()),
+        Arg::U32(rows as u32),
         Arg::U32(columns as u32),
     ];
-    let back = run(on, &format!("softmax_backward_{suffix}"), rows, &args).remove(0);
+    let back = run(on, &format!("softmax_backward_{suffix}"), teams, &args).remove(0);
     let mut of_x = vec![0.0; count];
     for row in 0..rows {
         let range = row * columns..(row + 1) * columns;
@@ -172,8 +191,13 @@ fn softmax_of_infinities_and_nan() {
         .flat_map(|value| value.to_le_bytes())
         .collect();
     for on in TWICE {
-        let args = [Arg::In(&bytes), Arg::Out(bytes.len()), Arg::U32(4)];
-        let y = Type::F32.unpack(&run(on, "softmax_forward_f32", 3, &args)[0]);
+        let args = [
+            Arg::In(&bytes),
+            Arg::Out(bytes.len()),
+            Arg::U32(3),
+            Arg::U32(4),
+        ];
+        let y = Type::F32.unpack(&run(on, "softmax_forward_f32", 1, &args)[0]);
         assert_eq!((y[1], y[3]), (0.0, 0.0));
         assert!((y[0] + y[2] - 1.0).abs() < 1e-6);
         assert_eq!(y[4..8], [0.5, 0.0, 0.5, 0.0]);

@@ -4,8 +4,8 @@ use super::*;
 
 const COUNTS: [usize; 7] = [1, 127, 129, 255, 1024, 2053, 4099];
 
-fn groups(count: usize, ty: Type) -> usize {
-    count.div_ceil(256 * 16 / ty.bytes())
+fn groups(count: usize) -> usize {
+    count.div_ceil(2048)
 }
 
 #[test]
@@ -37,7 +37,7 @@ pub(super) fn binary(on: On, ty: Type, suffix: &str, count: usize) {
             Arg::Out(count * ty.bytes()),
             Arg::U64(count as u64),
         ];
-        let out = run(on, &name, groups(count, ty), &args);
+        let out = run(on, &name, groups(count), &args);
         let wanted: Vec<f64> = x.iter().zip(&y).map(|(x, y)| op(*x, *y)).collect();
         ty.check(&out[0], &wanted, &format!("{arch} {name} {count}"));
     }
@@ -68,7 +68,7 @@ pub(super) fn gradients(on: On, ty: Type, suffix: &str, count: usize) {
         Arg::U64(count as u64),
     ];
     let name = format!("swiglu_backward_{suffix}");
-    let out = run(on, &name, groups(count, ty), &args);
+    let out = run(on, &name, groups(count), &args);
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
     let of_gate: Vec<f64> = (0..count)
         .map(|i| dv[i] * uv[i] * sigmoid(gv[i]) * (1.0 + gv[i] * (1.0 - sigmoid(gv[i]))))
@@ -102,7 +102,7 @@ pub(super) fn casts(on: On, count: usize) {
         .collect();
     let count = bits.len();
     let input: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes()).collect();
-    let groups = count.div_ceil(1024);
+    let groups = groups(count);
     let args = [Arg::In(&input), Arg::Out(2 * count), Arg::U64(count as u64)];
     let narrow = run(on, "cast_f32_bf16", groups, &args).remove(0);
     let wanted: Vec<u8> = bits
