@@ -12,6 +12,7 @@ mod error;
 mod module;
 mod ops;
 mod pool;
+mod tiles;
 
 pub use args::{Arg, pack};
 pub use backend::Gpu;
@@ -19,3 +20,4 @@ pub use device::Device;
 pub use error::GpuError;
 pub use module::Kernels;
 pub use pool::PoolStats;
+pub use tiles::{Choice, Layout, Product, Tiles, TilesError};
