@@ -7,7 +7,7 @@
 // tiles:    64 x 64 x 16
 // lds:      [0, 4096) A as 16 k x 64 rows, [4096, 8192) B as 16 k x 64 columns; then [0, 8192) the
 //           sums of 32 rows
-// limit:    workgroup 256, vgprs 96, sgprs 80, lds 8192
+// limit:    workgroup 256, vgprs 56, sgprs 80, lds 8192
 //
 // Those that follow compute C = activation(A B + bias) + added: `mode` and the arguments before it
 // are as in gemm_bf16_tiles.hip, but C, bias and added are f32 whatever `mode` says; `depth` is a
@@ -17,14 +17,14 @@
 // computes: 64 x 64 tiles of C, 4 x 4 elements a lane; `groups` workgroups
 // tiles:    64 x 64 x 16
 // lds:      as above
-// limit:    workgroup 256, vgprs 96, sgprs 96, lds 8192
+// limit:    workgroup 256, vgprs 80, sgprs 96, lds 8192
 //
 // kernels:  gemm_f32_128x128_nn, gemm_f32_128x128_nt, gemm_f32_128x128_tn, gemm_f32_128x128_tt
 // computes: 128 x 128 tiles of C, 8 x 8 elements a lane; `groups` workgroups
 // tiles:    128 x 128 x 16
 // lds:      [0, 8192) A as 16 k x 128 rows, [8192, 16384) B as 16 k x 128 columns; then [0, 16384)
 //           the sums of 32 rows
-// limit:    workgroup 256, vgprs 160, sgprs 96, lds 16384
+// limit:    workgroup 256, vgprs 128, sgprs 96, lds 16384
 #include "gemm_f32.h"
 
 GEMM_F32_PLAIN(gemm_f32_nn, 4, K, Rows)

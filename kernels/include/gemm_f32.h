@@ -84,7 +84,7 @@ DEVICE void sum_unit(SHARED_SPACE f32* lds, const Product& product, const Unit& 
             left.load(start + DEPTH);
             right.load(start + DEPTH);
         }
-#pragma unroll
+#pragma unroll 4
         for (u32 step = 0; step < DEPTH; ++step) {
             f32x4 x[EDGE / 4], y[EDGE / 4];
             for (u32 part = 0; part < EDGE / 4; ++part) {

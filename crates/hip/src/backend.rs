@@ -54,6 +54,10 @@ impl Backend for Gpu {
         Some(self.memory.clone())
     }
 
+    fn fuses_products(&self) -> bool {
+        true
+    }
+
     fn kernel(&self, op: &dyn Op, signature: &Signature) -> Option<Box<dyn Kernel>> {
         let plan = ops::find(op, signature, &self.tiles)?;
         let known = |kernel: &String| self.kernels.entry(kernel).is_some();

@@ -4,6 +4,7 @@
 use super::*;
 
 mod mapping;
+mod tiles;
 
 /// m, n, k, and what the strides are longer by.
 type Shape = (usize, usize, usize, usize);
