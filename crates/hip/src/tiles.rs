@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told() {
-        let said = |entries| parse(entries).unwrap_err().to_string();
+        let said = |entries: &str| parse(entries).unwrap_err().to_string();
         let entry = |rest: &str| said(&format!("[[gemm]]\ndtype = \"bf16\"\n{rest}"));
         assert_eq!(
             entry("tile = \"96x96\""),

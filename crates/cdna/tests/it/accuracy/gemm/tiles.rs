@@ -155,7 +155,7 @@ fn blocks(choose: impl Fn([usize; 3]) -> (usize, usize, usize)) -> Vec<Block> {
     blocks
 }
 
-/// The line of a range; the first begins at 0 and the last has all that 32 bits hold.
+/// The field of a range; the first begins at 0 and the last has all that 32 bits hold.
 fn range(what: &str, ends: &[usize], (first, last): (usize, usize)) -> String {
     if first == 0 && last + 1 == ends.len() {
         return String::new();
@@ -166,12 +166,12 @@ fn range(what: &str, ends: &[usize], (first, last): (usize, usize)) -> String {
     } else {
         ends[last]
     };
-    format!("{what} = [{from}, {to}]\n")
+    format!("{what} = [{from}, {to}], ")
 }
 
 fn table(arch: Arch) -> String {
     let device = device(arch);
-    let mut text = HEAD.to_owned();
+    let mut text = format!("{HEAD}\ngemm = [\n");
     for (dtype, tiles) in [
         ("bf16", bf16_tiles(arch, &device)),
         ("f32", f32_tiles(&device)),
@@ -182,27 +182,38 @@ fn table(arch: Arch) -> String {
         while blocks.last().is_some_and(|(_, choice)| *choice == default) {
             blocks.pop();
         }
-        blocks.push((
-            [
-                (0, ENDS.len() - 1),
-                (0, ENDS.len() - 1),
-                (0, DEPTHS.len() - 1),
-            ],
-            default,
-        ));
+        let all = [ENDS.len(), ENDS.len(), DEPTHS.len()].map(|count| (0, count - 1));
+        blocks.push((all, default));
+        assert_says_the_best(&blocks, &tiles, &device);
         for ([m, n, k], (side, parts, groups)) in blocks {
-            let _ = write!(text, "\n[[gemm]]\ndtype = \"{dtype}\"\n");
+            let _ = write!(text, "    {{ dtype = \"{dtype}\", ");
             text += &range("m", &ENDS, m);
             text += &range("n", &ENDS, n);
             text += &range("k", &DEPTHS, k);
-            let _ = writeln!(text, "tile = \"{side}x{side}\"");
+            let _ = write!(text, "tile = \"{side}x{side}\", ");
             if parts > 1 {
-                let _ = writeln!(text, "parts = {parts}");
+                let _ = write!(text, "parts = {parts}, ");
             }
-            let _ = writeln!(text, "groups = {groups}");
+            let _ = writeln!(text, "groups = {groups} }},");
         }
     }
-    text
+    text + "]\n"
+}
+
+/// The first block that has a range says what is best there.
+fn assert_says_the_best(blocks: &[Block], tiles: &[Tile], device: &Device) {
+    for (m, m_end) in ENDS.into_iter().enumerate() {
+        for (n, n_end) in ENDS.into_iter().enumerate() {
+            for (k, k_end) in DEPTHS.into_iter().enumerate() {
+                let has = |(block, _): &&Block| {
+                    let mut inside = block.iter().zip([m, n, k]);
+                    inside.all(|((first, last), at)| (*first..=*last).contains(&at))
+                };
+                let (_, found) = blocks.iter().find(has).unwrap();
+                assert_eq!(*found, best(tiles, device, [m_end, n_end, k_end]));
+            }
+        }
+    }
 }
 
 #[test]
