@@ -1,23 +1,38 @@
 // The bf16 matrix multiplication: everything but the layout of LDS and the
 // matrix instruction, which each architecture has its own of.
 //
-// A workgroup of eight waves computes a 256 x 256 tile of C. Two waves divide
-// its rows and four its columns, so a wave has 128 x 64, which are 4 x 2
-// blocks of 32 x 32. K is taken in stages. LDS holds two of them: while one is
-// multiplied, the next goes from registers to LDS and the one after that from
-// memory to registers, so no load is waited for in the iteration that issues
-// it. One barrier a stage is enough.
+// A workgroup computes a square tile of C. Its waves divide rows and columns
+// of the tile, in blocks of 32 x 32. K is taken in stages. LDS holds two of
+// them: while one is multiplied, the next goes from registers to LDS and the
+// one after that from memory to registers, so no load is waited for in the
+// iteration that issues it. One barrier a stage is enough.
 //
 // The blocks are computed as their transposes: a lane then has four neighbours
-// of a row of C, which it stores at once.
+// of a row of C, which go back through LDS, so that whole rows are finished.
 #pragma once
 #include "device.h"
 #include "gemm.h"
 
-constexpr u32 SIDE = 256;
-constexpr u32 LANES = 512;
 constexpr u32 BLOCK = 32;
-constexpr u32 BLOCK_ROWS = 4, BLOCK_COLUMNS = 2;
+
+// How a workgroup divides its tile.
+template <u32 WAVE_ROWS_, u32 WAVE_COLUMNS_, u32 BLOCK_ROWS_, u32 BLOCK_COLUMNS_>
+struct Shape {
+    static constexpr u32 WAVE_ROWS = WAVE_ROWS_, WAVE_COLUMNS = WAVE_COLUMNS_;
+    static constexpr u32 BLOCK_ROWS = BLOCK_ROWS_, BLOCK_COLUMNS = BLOCK_COLUMNS_;
+    static constexpr u32 SIDE = WAVE_ROWS * BLOCK_ROWS * BLOCK;
+    static constexpr u32 LANES = WAVE_ROWS * WAVE_COLUMNS * WAVE;
+    static_assert(SIDE == WAVE_COLUMNS * BLOCK_COLUMNS * BLOCK, "tiles are square");
+    static_assert(LANES == 2 * SIDE, "the layouts of LDS count on it");
+
+    static MEMBER u32 row_of_wave(Lane lane) { return lane.wave / WAVE_COLUMNS * (BLOCK_ROWS * BLOCK); }
+
+    static MEMBER u32 column_of_wave(Lane lane) { return lane.wave % WAVE_COLUMNS * (BLOCK_COLUMNS * BLOCK); }
+};
+
+typedef Shape<2, 4, 4, 2> Shape256;
+typedef Shape<2, 2, 2, 2> Shape128;
+typedef Shape<1, 2, 2, 1> Shape64;
 
 // An operand in memory: `rows` rows of C, of which the tile begins at
 // `first`, by `depth` along K.
@@ -29,14 +44,18 @@ struct Matrix {
     u32 depth;
 };
 
+// The part of an operand that a unit of work reads.
+template <Along ALONG>
+DEVICE Matrix part_of(const void* data, u32 stride, u32 first, u32 rows, const Unit& unit) {
+    u64 skipped = ALONG == Along::K ? (u64)unit.first_k : (u64)unit.first_k * stride;
+    return {(const bf16*)data + skipped, stride, first, rows, unit.length};
+}
+
 // What a lane has of C.
+template <typename Shape>
 struct Sums {
-    f32x16 blocks[BLOCK_ROWS][BLOCK_COLUMNS];
+    f32x16 blocks[Shape::BLOCK_ROWS][Shape::BLOCK_COLUMNS];
 };
-
-DEVICE u32 row_of_wave() { return wave_of_workgroup() / 4 * (BLOCK_ROWS * BLOCK); }
-
-DEVICE u32 column_of_wave() { return wave_of_workgroup() % 4 * (BLOCK_COLUMNS * BLOCK); }
 
 // Brings stages of an operand from memory to registers and on to LDS. `Pieces`
 // tells which pieces of a stage a lane has: COUNT of them, WIDTH elements
@@ -53,8 +72,8 @@ struct Loader {
     u32 offsets[Pieces::COUNT];
     Packed values[Pieces::COUNT];
 
-    MEMBER Loader(u32x4* lds, const Matrix& operand)
-        : pieces((SHARED_SPACE u32x4*)lds),
+    MEMBER Loader(u32x4* lds, const Matrix& operand, Lane lane)
+        : pieces((SHARED_SPACE u32x4*)lds, lane),
           matrix(operand),
           next((const GLOBAL_SPACE bf16*)operand.data +
                (ALONG_K ? (u64)operand.first * operand.stride : operand.first)),
@@ -109,6 +128,8 @@ struct Loader {
             Packed packed;
         } result;
         u32 row = pieces.row(piece), k = pieces.k(piece);
+        // Addresses are made anew each time: there are no registers for all.
+        __asm__ volatile("" : "+v"(row), "+v"(k));
         for (u32 i = 0; i < Pieces::WIDTH; ++i) {
             u32 at_row = row + (ALONG_K ? 0 : i), at_k = k + (ALONG_K ? i : 0);
             bool inside = at_k < left && matrix.first + at_row < matrix.rows;
@@ -132,8 +153,9 @@ DEVICE bool fits_vectors(const Matrix& matrix) {
 // rows. What a turn needs is read while the turn before it is multiplied, and
 // no earlier: there are registers for two turns.
 template <typename Machine, typename Rows, typename Columns>
-DEVICE void add_stage(const Rows& rows, const Columns& columns, u32 buffer, Sums& sums) {
-    constexpr u32 TURNS = 2 * Machine::STEPS, HALF = BLOCK_ROWS / 2;
+DEVICE void add_stage(const Rows& rows, const Columns& columns, u32 buffer, Sums<typename Machine::Shape>& sums) {
+    constexpr u32 HALF = Machine::Shape::BLOCK_ROWS / 2, BLOCK_COLUMNS = Machine::Shape::BLOCK_COLUMNS;
+    constexpr u32 TURNS = 2 * Machine::STEPS;
     u32 start = buffer * Machine::UNITS;
     typename Machine::Fragment a[2][HALF], b[2][BLOCK_COLUMNS];
 #pragma unroll
@@ -150,7 +172,7 @@ DEVICE void add_stage(const Rows& rows, const Columns& columns, u32 buffer, Sums
         }
         if (turn > 0) {
             u32 last = turn - 1;
-            Machine::multiply(a[last % 2], b[last / 2 % 2], sums.blocks[last % 2 * HALF], sums.blocks[last % 2 * HALF + 1]);
+            Machine::multiply(a[last % 2], b[last / 2 % 2], sums.blocks + last % 2 * HALF);
         }
     }
 }
@@ -158,13 +180,15 @@ DEVICE void add_stage(const Rows& rows, const Columns& columns, u32 buffer, Sums
 // Adds all stages to the sums. `Machine` has the LDS layout of both operands
 // and the matrix instruction.
 template <typename Machine, Along LEFT, Along RIGHT, bool VECTORS>
-DEVICE void add_stages(u32x4* lds, const Matrix& a, const Matrix& b, Sums& sums) {
+DEVICE void add_stages(u32x4* lds, const Matrix& a, const Matrix& b, Sums<typename Machine::Shape>& sums, Lane lane) {
+    typedef typename Machine::Shape Shape;
     u32x4* right_lds = lds + 2 * Machine::UNITS;
-    Loader<typename Machine::template Pieces<LEFT>, VECTORS> left(lds, a);
-    Loader<typename Machine::template Pieces<RIGHT>, VECTORS> right(right_lds, b);
-    typename Machine::template Fragments<LEFT, BLOCK_ROWS> rows((SHARED_SPACE u32x4*)lds, row_of_wave());
-    typename Machine::template Fragments<RIGHT, BLOCK_COLUMNS> columns((SHARED_SPACE u32x4*)right_lds,
-                                                                       column_of_wave());
+    Loader<typename Machine::template Pieces<LEFT>, VECTORS> left(lds, a, lane);
+    Loader<typename Machine::template Pieces<RIGHT>, VECTORS> right(right_lds, b, lane);
+    typename Machine::template Fragments<LEFT, Shape::BLOCK_ROWS> rows((SHARED_SPACE u32x4*)lds,
+                                                                       Shape::row_of_wave(lane), lane);
+    typename Machine::template Fragments<RIGHT, Shape::BLOCK_COLUMNS> columns((SHARED_SPACE u32x4*)right_lds,
+                                                                              Shape::column_of_wave(lane), lane);
     u32 stages = ceil_div(a.depth, Machine::DEPTH), whole = a.depth / Machine::DEPTH;
     left.load();
     right.load();
@@ -211,75 +235,133 @@ DEVICE void add_stages(u32x4* lds, const Matrix& a, const Matrix& b, Sums& sums)
     }
 }
 
-// Four neighbours of C.
-template <typename T>
-struct Quad {
-    typedef bf16x4 type;
-};
+// Puts a lane's sums of a row of blocks to LDS.
+template <typename Shape>
+DEVICE void put_sums(SHARED_SPACE f32x4* lds, const f32x16 (&blocks)[Shape::BLOCK_COLUMNS], Lane lane) {
+    u32 row = lane.wave / Shape::WAVE_COLUMNS * BLOCK + lane.in_wave % BLOCK;
+#pragma unroll
+    for (u32 block = 0; block < Shape::BLOCK_COLUMNS; ++block) {
+#pragma unroll
+        for (u32 quad = 0; quad < 4; ++quad) {
+            u32 unit = (Shape::column_of_wave(lane) + block * BLOCK) / 4 + quad * 2 + lane.in_wave / BLOCK;
+            f32x4 values;
+            for (u32 i = 0; i < 4; ++i) {
+                values[i] = blocks[block][quad * 4 + i];
+            }
+            lds[place_of_sums<Shape::SIDE>(row, unit)] = values;
+        }
+    }
+}
 
-template <>
-struct Quad<f32> {
-    typedef f32x4 type;
-};
+// Finishes a tile, a row of blocks of each wave at a time.
+template <typename Shape>
+DEVICE void store_sums(SHARED_SPACE f32x4* lds, const Sums<Shape>& sums, const Product& product, const Unit& unit,
+                       Lane lane) {
+#pragma nounroll
+    for (u32 pass = 0; pass < Shape::BLOCK_ROWS; ++pass) {
+        // Which registers are meant must be known to the compiler.
+#pragma unroll
+        for (u32 block_row = 0; block_row < Shape::BLOCK_ROWS; ++block_row) {
+            if (block_row == pass) {
+                put_sums<Shape>(lds, sums.blocks[block_row], lane);
+            }
+        }
+        barrier();
+        finish_rows<Shape::SIDE, Shape::LANES, Shape::WAVE_ROWS * BLOCK>(lds, product, unit, lane, [=](u32 row) {
+            return (row / BLOCK * Shape::BLOCK_ROWS + pass) * BLOCK + row % BLOCK;
+        });
+        barrier();
+    }
+}
 
-// Writes a lane's sums, with what is added to them where that is not null:
-// four neighbours at once where C allows it.
-template <typename T>
-DEVICE void store_sums(const Sums& sums, const T* added, T* c, Tile tile, u32 m, u32 n, u32 ldc) {
-    typedef typename Quad<T>::type Packed;
-    u32 lane = lane_of_wave();
-    bool vectors = (n | ldc) % 4 == 0 && ((u64)c | (u64)added) % sizeof(Packed) == 0;
+// Stores a tile of a product in bf16 that nothing follows, whose rows begin at multiples of 16
+// bytes and are full: four neighbours at once, without a way through LDS.
+template <typename Shape>
+DEVICE void store_quads(const Sums<Shape>& sums, const Product& product, const Unit& unit, Lane lane) {
+    u32 first = unit.tile.row * Shape::SIDE + Shape::row_of_wave(lane) + lane.in_wave % BLOCK;
 #pragma unroll
-    for (u32 block_row = 0; block_row < BLOCK_ROWS; ++block_row) {
-        u32 row = tile.row * SIDE + row_of_wave() + block_row * BLOCK + lane % BLOCK;
-        T* out = c + (u64)row * ldc;
-        const T* in = added + (u64)row * ldc;
+    for (u32 block_row = 0; block_row < Shape::BLOCK_ROWS; ++block_row) {
+        u32 row = first + block_row * BLOCK;
+        bf16* out = (bf16*)product.c + (u64)row * product.ldc;
 #pragma unroll
-        for (u32 block_column = 0; block_column < BLOCK_COLUMNS; ++block_column) {
-#pragma unroll
-            for (u32 quad = 0; quad < 4; ++quad) {
-                u32 column = tile.column * SIDE + column_of_wave() + block_column * BLOCK + quad * 8 + lane / BLOCK * 4;
-                f32x4 values;
-                for (u32 i = 0; i < 4; ++i) {
-                    values[i] = sums.blocks[block_row][block_column][quad * 4 + i];
-                }
-                if (row < m && column < n) {
-                    if (vectors) {
-                        if (added) {
-                            values += __builtin_convertvector(*(const Packed*)(in + column), f32x4);
-                        }
-                        *(Packed*)(out + column) = __builtin_convertvector(values, Packed);
-                    } else {
-#pragma unroll
-                        for (u32 i = 0; i < 4; ++i) {
-                            if (column + i < n) {
-                                out[column + i] = (T)(added ? values[i] + (f32)in[column + i] : values[i]);
-                            }
-                        }
-                    }
-                }
+        for (u32 quad = 0; quad < 4 * Shape::BLOCK_COLUMNS; ++quad) {
+            u32 column = unit.tile.column * Shape::SIDE + Shape::column_of_wave(lane) + quad * 8 +
+                         lane.in_wave / BLOCK * 4;
+            f32x4 values;
+            for (u32 i = 0; i < 4; ++i) {
+                values[i] = sums.blocks[block_row][quad / 4][quad % 4 * 4 + i];
+            }
+            if (row < product.m && column < product.n) {
+                *(bf16x4*)(out + column) = __builtin_convertvector(values, bf16x4);
             }
         }
     }
 }
 
-// The whole multiplication of a workgroup. `lds` has both buffers of A, then
-// both of B.
-template <typename Machine, Along LEFT, Along RIGHT, typename T>
-DEVICE void gemm(u32x4* lds, const bf16* a, const bf16* b, const T* added, T* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb,
-                 u32 ldc) {
-    Tile tile = tile_of_workgroup(ceil_div(m, SIDE), ceil_div(n, SIDE));
-    Matrix left = {a, lda, tile.row * SIDE, m, k};
-    Matrix right = {b, ldb, tile.column * SIDE, n, k};
-    Sums sums = {};
+// The sums of a unit of a product. `lds` has both buffers of A, then both of B.
+template <typename Machine, Along LEFT, Along RIGHT>
+DEVICE void sum_unit(u32x4* lds, const Product& product, const Unit& unit, Lane lane,
+                     Sums<typename Machine::Shape>& sums) {
+    constexpr u32 SIDE = Machine::Shape::SIDE;
+    Matrix left = part_of<LEFT>(product.a, product.lda, unit.tile.row * SIDE, product.m, unit);
+    Matrix right = part_of<RIGHT>(product.b, product.ldb, unit.tile.column * SIDE, product.n, unit);
     bool vectors = fits_vectors<typename Machine::template Pieces<LEFT>>(left) &&
                    fits_vectors<typename Machine::template Pieces<RIGHT>>(right);
-    if (k == 0) {
+    if (unit.length == 0) {
         // An empty sum: there is nothing to load.
     } else if (vectors) {
-        add_stages<Machine, LEFT, RIGHT, true>(lds, left, right, sums);
+        add_stages<Machine, LEFT, RIGHT, true>(lds, left, right, sums, lane);
     } else {
-        add_stages<Machine, LEFT, RIGHT, false>(lds, left, right, sums);
+        add_stages<Machine, LEFT, RIGHT, false>(lds, left, right, sums, lane);
     }
-    store_sums(sums, added, c, tile, m, n, ldc);
 }
+
+// What a workgroup does of a product: each `groups`-th unit.
+template <typename Machine, Along LEFT, Along RIGHT>
+DEVICE void multiply(u32x4* lds) {
+    typedef typename Machine::Shape Shape;
+    u32 taken = workgroup(), wave = wave_of_workgroup();
+    while (true) {
+        Sums<Shape> sums = {};
+        {
+            Arguments arguments = fresh_arguments();
+            Product product = arguments.product();
+            Work work(product, Shape::SIDE, arguments.depth);
+            if (taken >= work.units) {
+                return;
+            }
+            sum_unit<Machine, LEFT, RIGHT>(lds, product, work.unit(product, taken), fresh_lane(wave), sums);
+        }
+        Arguments arguments = fresh_arguments();
+        Product product = arguments.product();
+        Unit unit = Work(product, Shape::SIDE, arguments.depth).unit(product, taken);
+        store_sums<Shape>((SHARED_SPACE f32x4*)lds, sums, product, unit, fresh_lane(wave));
+        taken += arguments.groups;
+    }
+}
+
+#define LDS_OF(machine) SHARED u32x4 lds[4 * machine::UNITS]
+
+// An entry point that takes everything.
+#define GEMM_BF16(name, machine, left, right)                                           \
+    KERNEL(machine::Shape::LANES) name(ARGUMENTS(const bf16*)) {                        \
+        LDS_OF(machine);                                                                \
+        multiply<machine, Along::left, Along::right>(lds);                              \
+    }
+
+// An entry point for C = A B in bf16 and nothing else, one tile a workgroup.
+#define GEMM_BF16_PLAIN(name, machine, left, right)                                                      \
+    KERNEL(machine::Shape::LANES)                                                                        \
+    name(const bf16* a, const bf16* b, bf16* c, u32 m, u32 n, u32 k, u32 lda, u32 ldb, u32 ldc) {        \
+        LDS_OF(machine);                                                                                 \
+        Product product = {a, b, nullptr, nullptr, c, m, n, k, lda, ldb, ldc, Activation::None, false};  \
+        Unit unit = Work(product, machine::Shape::SIDE, k).unit(product, workgroup());                   \
+        Sums<machine::Shape> sums = {};                                                                  \
+        u32 wave = wave_of_workgroup();                                                                  \
+        sum_unit<machine, Along::left, Along::right>(lds, product, unit, fresh_lane(wave), sums);        \
+        if (stores_vectors(product)) {                                                                   \
+            store_quads<machine::Shape>(sums, product, unit, fresh_lane(wave));                          \
+            return;                                                                                      \
+        }                                                                                                \
+        store_sums<machine::Shape>((SHARED_SPACE f32x4*)lds, sums, product, unit, fresh_lane(wave));     \
+    }

@@ -7,6 +7,7 @@ pub mod cross_entropy;
 pub mod dropout;
 pub mod elementwise;
 pub mod embedding;
+pub mod fused_matmul;
 pub mod glu;
 pub mod layernorm;
 pub mod leaf;
@@ -28,6 +29,7 @@ pub use cross_entropy::{CrossEntropy, CrossEntropyGrad, CrossEntropyWithGrad};
 pub use dropout::Dropout;
 pub use elementwise::{Binary, BinaryKind, Cast, Select, Unary, UnaryKind};
 pub use embedding::{Embedding, EmbeddingGrad};
+pub use fused_matmul::FusedMatMul;
 pub use glu::{Glu, GluGrad, GluKind};
 pub use layernorm::{LayerNorm, LayerNormGrad};
 pub use leaf::{Fill, Input, Iota, Parameter, State};
@@ -55,7 +57,7 @@ table! {
     "binary" => Binary, "broadcast" => Broadcast, "cache_write" => CacheWrite, "cast" => Cast,
     "concat" => Concat, "cross_entropy" => CrossEntropy, "cross_entropy_grad" => CrossEntropyGrad,
     "cross_entropy_with_grad" => CrossEntropyWithGrad, "dropout" => Dropout, "embedding" => Embedding,
-    "embedding_grad" => EmbeddingGrad, "fill" => Fill, "glu" => Glu, "glu_grad" => GluGrad,
+    "embedding_grad" => EmbeddingGrad, "fill" => Fill, "fused_matmul" => FusedMatMul, "glu" => Glu, "glu_grad" => GluGrad,
     "input" => Input, "iota" => Iota, "layernorm" => LayerNorm, "layernorm_grad" => LayerNormGrad,
     "matmul" => MatMul, "pad" => Pad, "parameter" => Parameter, "reduce" => Reduce, "reshape" => Reshape,
     "rmsnorm" => RmsNorm, "rmsnorm_grad" => RmsNormGrad, "rope" => Rope, "rope_table" => RopeTable,

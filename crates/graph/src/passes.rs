@@ -4,6 +4,7 @@
 pub mod cse;
 pub mod dce;
 pub mod fuse;
+pub mod fuse_products;
 pub mod recompute;
 
 use crate::error::GraphError;
@@ -12,6 +13,7 @@ use crate::graph::{Graph, Node, ValueId};
 pub use cse::eliminate_common_subexpressions;
 pub use dce::eliminate_dead_code;
 pub use fuse::fuse;
+pub use fuse_products::fuse_products;
 pub use recompute::{Recompute, recompute};
 
 /// A rewrite from outside: the form in which others add their own.

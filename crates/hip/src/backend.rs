@@ -8,12 +8,14 @@ use cairn_tensor::{Backend, DeviceArgs, DeviceMemory, Kernel, KernelError, Signa
 
 use crate::module::Kernels;
 use crate::ops;
+use crate::tiles::Tiles;
 
 /// The operators that the kernels of one device compute.
 #[derive(Clone, Debug)]
 pub struct Gpu {
     kernels: Arc<Kernels>,
     memory: Arc<dyn DeviceMemory>,
+    tiles: Arc<Tiles>,
 }
 
 impl Gpu {
@@ -22,7 +24,17 @@ impl Gpu {
     pub fn new(kernels: Kernels) -> Self {
         Self {
             memory: kernels.device().clone(),
+            tiles: Arc::new(kernels.tiles().clone()),
             kernels: Arc::new(kernels),
+        }
+    }
+
+    /// The same, with other tiles for products that are operators of their own.
+    #[must_use]
+    pub fn with_tiles(self, tiles: Tiles) -> Self {
+        Self {
+            tiles: Arc::new(tiles),
+            ..self
         }
     }
 
@@ -42,8 +54,12 @@ impl Backend for Gpu {
         Some(self.memory.clone())
     }
 
+    fn fuses_products(&self) -> bool {
+        true
+    }
+
     fn kernel(&self, op: &dyn Op, signature: &Signature) -> Option<Box<dyn Kernel>> {
-        let plan = ops::find(op, signature)?;
+        let plan = ops::find(op, signature, &self.tiles)?;
         let known = |kernel: &String| self.kernels.entry(kernel).is_some();
         plan.kernels.iter().all(known).then(|| {
             let kernel: Box<dyn Kernel> = Box::new(Planned {

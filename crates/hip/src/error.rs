@@ -4,6 +4,8 @@ use cairn_codeobj::Arch;
 use cairn_hip_sys::LoadError;
 use cairn_kernels::KernelsError;
 
+use crate::tiles::TilesError;
+
 /// Why there is no GPU to work on.
 #[derive(Debug, thiserror::Error)]
 pub enum GpuError {
@@ -32,6 +34,9 @@ pub enum GpuError {
     /// The kernels cannot be used.
     #[error(transparent)]
     Kernels(#[from] KernelsError),
+    /// The table of tiles cannot be used.
+    #[error(transparent)]
+    Tiles(#[from] TilesError),
 }
 
 fn known() -> String {

@@ -15,6 +15,7 @@ mod module;
 mod ops;
 mod pool;
 mod stream;
+mod tiles;
 
 pub use args::{Arg, pack};
 pub use backend::Gpu;
@@ -24,3 +25,4 @@ pub use host::HostStats;
 pub use module::Kernels;
 pub use pool::PoolStats;
 pub use stream::{Event, Stream};
+pub use tiles::{Choice, Layout, Product, Tiles, TilesError};

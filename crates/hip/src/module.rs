@@ -16,6 +16,7 @@ use cairn_tensor::{KernelError, TensorError};
 use crate::args::{Arg, pack};
 use crate::device::Device;
 use crate::error::GpuError;
+use crate::tiles::Tiles;
 
 /// In `extra` of a launch: the packed arguments follow.
 const PARAM_BUFFER_POINTER: *mut c_void = std::ptr::without_provenance_mut(1);
@@ -32,6 +33,7 @@ pub struct Kernels {
     device: Arc<Device>,
     out: PathBuf,
     manifest: Manifest,
+    tiles: Tiles,
     loaded: Mutex<Loaded>,
 }
 
@@ -56,7 +58,9 @@ impl Kernels {
     /// When nothing was built for it, or the manifest is damaged.
     pub fn open(device: Arc<Device>, out: &Path) -> Result<Self, GpuError> {
         let manifest = Manifest::load(out, device.arch())?;
+        let tiles = Tiles::of(device.arch())?;
         Ok(Self {
+            tiles,
             device,
             out: out.to_path_buf(),
             manifest,
@@ -68,6 +72,12 @@ impl Kernels {
     #[must_use]
     pub fn device(&self) -> &Arc<Device> {
         &self.device
+    }
+
+    /// The tiles for products on it.
+    #[must_use]
+    pub fn tiles(&self) -> &Tiles {
+        &self.tiles
     }
 
     /// What the manifest says of a kernel.

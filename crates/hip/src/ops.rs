@@ -11,6 +11,7 @@ mod cross_entropy;
 mod elementwise;
 mod embedding;
 mod functions;
+mod gemm;
 mod geometry;
 mod layernorm;
 mod matmul;
@@ -24,6 +25,7 @@ use cairn_tensor::{Address, DeviceArgs, KernelError, Signature};
 
 use crate::args::Arg;
 use crate::backend::Plan;
+use crate::tiles::Tiles;
 
 /// Elements that a workgroup handles where a wave moves blocks of 512.
 const BLOCKS: usize = 2048;
@@ -32,12 +34,15 @@ const BLOCKS: usize = 2048;
 const RUNS: usize = 4096;
 
 /// The plan for an operator on these operands.
-pub(crate) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
+pub(crate) fn find(op: &dyn Op, signature: &Signature, tiles: &Tiles) -> Option<Plan> {
+    let product = matmul::find(op, signature, tiles);
+    if product.is_some() {
+        return product;
+    }
     // Of two that compute an operator the first is the faster one.
     let families = [
         elementwise::find,
         functions::find,
-        matmul::find,
         rows::find,
         attention::find,
         cross_entropy::find,

@@ -210,6 +210,12 @@ pub trait Backend: Send + Sync + Debug {
 
     /// Code for this operator on these operands, or `None`.
     fn kernel(&self, op: &dyn Op, signature: &Signature) -> Option<Box<dyn Kernel>>;
+
+    /// Whether graphs for it are better with products fused with what follows them: its
+    /// kernels do that before they store.
+    fn fuses_products(&self) -> bool {
+        false
+    }
 }
 
 /// Backends in the order in which they are asked.
@@ -260,6 +266,14 @@ impl Dispatcher {
     #[must_use]
     pub fn memory(&self) -> Option<Arc<dyn DeviceMemory>> {
         self.backends.first()?.memory()
+    }
+
+    /// Whether graphs are to go through [`cairn_graph::passes::fuse_products`].
+    #[must_use]
+    pub fn fuses_products(&self) -> bool {
+        self.backends
+            .first()
+            .is_some_and(|backend| backend.fuses_products())
     }
 
     /// Names of the backends, in order.

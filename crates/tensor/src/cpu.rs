@@ -8,6 +8,7 @@ pub mod gemm;
 pub mod isa;
 
 mod block;
+mod fused_matmul;
 mod gather;
 mod kernel;
 mod lanes;
@@ -85,6 +86,7 @@ table! {
     "embedding" => embedding::build,
     "embedding_grad" => embedding::build_grad,
     "fill" => shape::build_fill,
+    "fused_matmul" => fused_matmul::build,
     "glu" => glu::build,
     "glu_grad" => glu::build_grad,
     "iota" => shape::build_iota,

@@ -64,6 +64,7 @@ const TABLE: &[(&str, Compute)] = &[
     ("embedding", movement::embedding),
     ("embedding_grad", movement::embedding_grad),
     ("fill", movement::fill),
+    ("fused_matmul", reduce::fused_matmul),
     ("glu", elementwise::glu),
     ("glu_grad", elementwise::glu_grad),
     ("iota", movement::iota),

@@ -147,6 +147,14 @@ impl Wave {
         }
     }
 
+    /// Lanes in which one register of a pair holds something.
+    pub(super) fn defined_word(&self, operand: Operand, word: usize) -> u64 {
+        match operand.vector_index() {
+            Some(index) => self.shadow.defined[index + word],
+            None => self.defined(operand, 2),
+        }
+    }
+
     /// Notes which lanes of a result hold something.
     #[inline]
     pub(super) fn define(&mut self, index: usize, lanes: u64, defined: u64) {

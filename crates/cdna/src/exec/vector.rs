@@ -93,7 +93,13 @@ impl Machine<'_> {
                 wave.fetch(inst, operand, kind, 1, &mut src[at][1]);
             }
             if track {
-                let defined = wave.defined(operand, kind.dwords());
+                // A pair of which one register is taken twice may lack the other.
+                let picks = [inst.mods.op_sel, inst.mods.op_sel_hi].map(|select| select >> at & 1);
+                let defined = if kind == Kind::PkF32 && picks[0] == picks[1] {
+                    wave.defined_word(operand, picks[0].into())
+                } else {
+                    wave.defined(operand, kind.dwords())
+                };
                 if at == 0 {
                     first = defined;
                 } else {

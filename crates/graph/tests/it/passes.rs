@@ -1,8 +1,9 @@
 //! Passes as graphs. That they keep results is checked where graphs can run.
 
-use cairn_graph::ops::{Assign, Fill, MatMul, UnaryKind};
+use cairn_graph::ops::{Assign, Fill, FusedMatMul, MatMul, UnaryKind};
 use cairn_graph::passes::{
-    Recompute, eliminate_common_subexpressions, eliminate_dead_code, fuse, recompute, standard,
+    Recompute, eliminate_common_subexpressions, eliminate_dead_code, fuse, fuse_products,
+    recompute, standard,
 };
 use cairn_graph::{Graph, GraphError};
 
@@ -162,6 +163,92 @@ fn a_product_does_not_move_behind_the_update_of_what_it_reads() {
     let made = fuse(&g).unwrap();
     made.verify().unwrap();
     assert_eq!(count(&made, "binary"), 1);
+}
+
+/// A product, and of what follows it as much as nothing else reads.
+#[test]
+fn products_take_in_what_follows_them() {
+    let gelu = Some(UnaryKind::Gelu);
+    // What is an output too: nothing, the product, the sum with the bias, the activation.
+    let cases = [
+        (
+            None,
+            &["input", "input", "input", "fused_matmul"][..],
+            (true, gelu, true),
+        ),
+        (
+            Some(0),
+            &[
+                "input", "input", "input", "matmul", "binary", "unary", "binary",
+            ],
+            (false, None, false),
+        ),
+        (
+            Some(1),
+            &["input", "input", "input", "fused_matmul", "unary", "binary"],
+            (true, None, false),
+        ),
+        (
+            Some(2),
+            &["input", "input", "input", "fused_matmul", "binary"],
+            (true, gelu, false),
+        ),
+    ];
+    for (read, expected, found) in cases {
+        let mut g = Graph::new();
+        let a = g.add_input("a", ty(&[2, 2])).unwrap();
+        let bias = g.add_input("bias", ty(&[2])).unwrap();
+        let c = g.add_input("c", ty(&[2, 2])).unwrap();
+        let ab = g.add1(product(), &[a, a]).unwrap();
+        let sum = g.add_(bias, ab).unwrap();
+        let y = g.unary(UnaryKind::Gelu, sum).unwrap();
+        let out = g.add_(c, y).unwrap();
+        g.set_output("out", out);
+        if let Some(read) = read {
+            g.set_output("read", [ab, sum, y][read]);
+        }
+        let made = fuse_products(&g).unwrap();
+        made.verify().unwrap();
+        assert_eq!(names(&made), expected, "{read:?}");
+        let nodes = made.nodes().iter();
+        let fused = nodes.filter_map(|node| node.op.as_any().downcast_ref::<FusedMatMul>());
+        let fused: Vec<_> = fused
+            .map(|op| (op.bias, op.activation, op.residual))
+            .collect();
+        let wanted = if found == (false, None, false) {
+            vec![]
+        } else {
+            vec![found]
+        };
+        assert_eq!(fused, wanted, "{read:?}");
+        // What it made has nothing more to take in.
+        let again = fuse_products(&made).unwrap();
+        assert_eq!(names(&again), names(&made));
+    }
+}
+
+/// Of two products that are added one takes the other in.
+#[test]
+fn a_sum_of_products_is_fused_once_and_updates_stay_behind() {
+    let mut g = Graph::new();
+    let a = g.add_input("a", ty(&[2, 2])).unwrap();
+    let [left, right] = [0, 1].map(|_| g.add1(product(), &[a, a]).unwrap());
+    let sum = g.add_(left, right).unwrap();
+    g.set_output("sum", sum);
+    let made = fuse_products(&g).unwrap();
+    made.verify().unwrap();
+    assert_eq!(names(&made), ["input", "matmul", "fused_matmul"]);
+
+    let mut g = Graph::new();
+    let state = g.add_state("state", ty(&[2, 2])).unwrap();
+    let c = g.add_input("c", ty(&[2, 2])).unwrap();
+    let ab = g.add1(product(), &[state, c]).unwrap();
+    let new = g.add1(Assign {}, &[state, c]).unwrap();
+    let sum = g.add_(new, ab).unwrap();
+    g.set_output("sum", sum);
+    let made = fuse_products(&g).unwrap();
+    made.verify().unwrap();
+    assert_eq!(names(&made), names(&g));
 }
 
 #[test]

@@ -1,101 +1,63 @@
-//! Products of matrices.
+//! Products of matrices, and what is done to them before they are stored.
 
 use cairn_formats::DType;
 use cairn_graph::Op;
-use cairn_graph::ops::MatMul;
-use cairn_tensor::{Address, KernelError, Signature};
+use cairn_graph::ops::{FusedMatMul, MatMul, UnaryKind};
+use cairn_tensor::{DeviceArgs, Signature};
 
-use super::{address, attributes, operand, place, result, size};
-use crate::args::Arg;
+use super::gemm::{Activation, Buffers, planned};
+use super::{address, attributes, operand, place, result};
 use crate::backend::Plan;
-use crate::module::Kernels;
+use crate::tiles::{Product, Tiles};
 
-/// How the operands lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
-    /// `a [m, k], b [k, n]`
-    Nn,
-    /// `a [m, k], b [n, k]`
-    Nt,
-    /// `a [k, m], b [k, n]`
-    Tn,
+pub(super) use super::gemm::Gemm;
+pub(super) use crate::tiles::Layout;
+
+/// What beside `a` and `b` an operator has.
+#[derive(Clone, Copy)]
+struct More {
+    /// Which input is the bias.
+    bias: Option<usize>,
+    /// Which input is added, and may be the place of the result.
+    added: Option<usize>,
+    activation: Activation,
 }
 
-/// A product of two matrices without gaps, on kernels.
-#[derive(Clone, Debug)]
-pub(super) struct Gemm {
-    kernel: String,
-    added: bool,
-    tiles: u64,
-    sizes: [u32; 6],
-}
-
-impl Gemm {
-    /// `c [m, n] = op(a) op(b) (+ c0)`, `None` where no kernel takes it.
-    pub(super) fn new(
-        (from, to): (DType, DType),
-        layout: Layout,
-        [m, n, k]: [usize; 3],
-        added: bool,
-    ) -> Option<Self> {
-        let (stem, side) = match (from, to, added) {
-            (DType::F32, DType::F32, false) => ("gemm_f32", 64),
-            (DType::F32, DType::F32, true) => ("gemm_f32_add", 64),
-            (DType::BF16, DType::BF16, false) => ("gemm_bf16", 256),
-            (DType::BF16, DType::F32, _) => ("gemm_bf16_f32", 256),
-            _ => return None,
+pub(super) fn find(op: &dyn Op, signature: &Signature, tiles: &Tiles) -> Option<Plan> {
+    if let Some(op) = attributes::<MatMul>(op) {
+        let more = More {
+            bias: None,
+            added: (signature.inputs.len() == 3).then_some(2),
+            activation: Activation::None,
         };
-        let (letters, lda, ldb) = match layout {
-            Layout::Nn => ("nn", k, n),
-            Layout::Nt => ("nt", k, k),
-            Layout::Tn => ("tn", m, n),
-        };
-        let mut sizes = [0; 6];
-        for (slot, value) in sizes.iter_mut().zip([m, n, k, lda, ldb, n]) {
-            *slot = size(value)?;
-        }
-        Some(Self {
-            kernel: format!("{stem}_{letters}"),
-            // This one takes a place for what is added, or none.
-            added: added || stem == "gemm_bf16_f32",
-            tiles: (m.div_ceil(side) * n.div_ceil(side)) as u64,
-            sizes,
-        })
+        return plan(&op, more, signature, tiles);
     }
-
-    /// The kernel.
-    pub(super) fn kernel(&self) -> String {
-        self.kernel.clone()
-    }
-
-    /// Starts it.
-    pub(super) fn launch(
-        &self,
-        kernels: &Kernels,
-        a: Address,
-        b: Address,
-        added: Option<Address>,
-        c: Address,
-    ) -> Result<(), KernelError> {
-        let mut all = vec![Arg::Buffer(a), Arg::Buffer(b)];
-        if self.added {
-            all.push(Arg::Buffer(added.unwrap_or(Address(0))));
-        }
-        all.push(Arg::Buffer(c));
-        all.extend(self.sizes.map(Arg::U32));
-        kernels.launch(&self.kernel, self.tiles, &all)
-    }
+    let op = attributes::<FusedMatMul>(op)?;
+    let more = More {
+        bias: op.bias_input(),
+        added: op.residual_input(),
+        activation: match op.activation {
+            None => Activation::None,
+            Some(UnaryKind::Relu) => Activation::Relu,
+            Some(UnaryKind::Silu) => Activation::Silu,
+            Some(UnaryKind::Gelu) => Activation::Gelu,
+            Some(_) => return None,
+        },
+    };
+    plan(&op.product, more, signature, tiles)
 }
 
-pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
-    let op = attributes::<MatMul>(op)?;
+fn plan(op: &MatMul, more: More, signature: &Signature, tiles: &Tiles) -> Option<Plan> {
     let (a, b) = (signature.inputs.first()?, signature.inputs.get(1)?);
     let layout = match (op.trans_a, op.trans_b) {
         (false, false) => Layout::Nn,
         (false, true) => Layout::Nt,
         (true, false) => Layout::Tn,
-        (true, true) => return None,
+        (true, true) => Layout::Tt,
     };
+    if !signature.is_contiguous() {
+        return None;
+    }
     let sizes = op.sizes(&a.ty.shape, &b.ty.shape).ok()?;
     // Of a shared right side the batch is just more rows.
     let (m, batch) = match sizes.shared_b && !op.trans_a {
@@ -103,35 +65,47 @@ pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         false => (sizes.m, sizes.batch),
     };
     let (n, k) = (sizes.n, sizes.k);
-    let added = signature.inputs.len() == 3;
-    let (from, to) = (a.ty.dtype, op.out_dtype);
-    let gemm =
-        Gemm::new((from, to), layout, [m, n, k], added).filter(|_| signature.is_contiguous())?;
+    let (from, to): (DType, DType) = (a.ty.dtype, op.out_dtype);
+    let product = Product {
+        dtype: from,
+        layout,
+        m,
+        n,
+        k,
+    };
+    let has_more = more.bias.is_some() || more.added.is_some();
+    let work = planned(tiles, product, to, more.activation, has_more)?;
     let steps = [
         from.bytes(m * k),
         if sizes.shared_b { 0 } else { from.bytes(k * n) },
         to.bytes(m * n),
     ];
-    let plan = Plan::new([gemm.kernel()], move |kernels, args| {
+    let (names, scratch_bytes) = (work.kernels(), work.scratch_bytes());
+    let plan = Plan::new(names, move |kernels, args: &DeviceArgs<'_>| {
+        let optional = |index: Option<usize>| {
+            index
+                .map(|index| place(args, index, 0).and_then(address))
+                .transpose()
+        };
         let (a, b) = (address(operand(args, 0)?)?, address(operand(args, 1)?)?);
         let c = address(result(args, 0)?)?;
-        let c0 = added
-            .then(|| place(args, 2, 0).and_then(address))
-            .transpose()?;
+        let (bias, added) = (optional(more.bias)?, optional(more.added)?);
         for index in 0..batch {
-            gemm.launch(
-                kernels,
-                a.offset(index * steps[0]),
-                b.offset(index * steps[1]),
-                c0.map(|c0| c0.offset(index * steps[2])),
-                c.offset(index * steps[2]),
-            )?;
+            let buffers = Buffers {
+                a: a.offset(index * steps[0]),
+                b: b.offset(index * steps[1]),
+                bias,
+                added: added.map(|added| added.offset(index * steps[2])),
+                c: c.offset(index * steps[2]),
+                scratch: args.scratch,
+            };
+            work.launch(kernels, &buffers)?;
         }
         Ok(())
-    });
-    Some(if added {
-        plan.in_place(&[(0, 2)])
-    } else {
-        plan
+    })
+    .scratch(scratch_bytes);
+    Some(match more.added {
+        Some(input) => plan.in_place(&[(0, input)]),
+        None => plan,
     })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use cairn_graph::Op;
-use cairn_hip::Gpu;
+use cairn_hip::{Gpu, Tiles};
 use cairn_kernels::Manifest;
 use cairn_tensor::suite::{self, Row};
 use cairn_tensor::{Address, Backend, DeviceMemory, Kernel, Signature, TensorError};
@@ -22,11 +22,47 @@ fn every_kernel_passes_the_gates_of_the_operator_table() {
         assert_eq!(report.describe_failures(), "");
         let ran = report.cases.iter().filter(|case| case.passed()).count();
         assert!(ran > 1000, "{ran}");
+        for tables in TABLES {
+            let report =
+                suite::check_backend(&tiled(gpu, tables), &pool(), &suite::rows(), &is_product);
+            assert_eq!(report.describe_failures(), "", "{tables:?}");
+        }
         let memory = gpu.kernels().device().memory_stats();
         assert_eq!(memory.used, 0, "what was taken was given back: {memory:?}");
         assert!(memory.reuses > memory.device_allocs, "{memory:?}");
         assert_all_launched(gpu);
     });
+}
+
+/// Tables of tiles that make the small products of the suite take every kernel: an entry for
+/// f32 and one for bf16.
+const TABLES: [[&str; 2]; 4] = [
+    ["tile = \"64x64\"", "tile = \"256x256\""],
+    [
+        "tile = \"64x64\"\ngroups = 2",
+        "tile = \"256x256\"\nparts = 2",
+    ],
+    [
+        "tile = \"128x128\"\nparts = 3",
+        "tile = \"128x128\"\nparts = 4\ngroups = 3",
+    ],
+    [
+        "tile = \"64x64\"\nparts = 2",
+        "tile = \"64x64\"\nparts = 2\ngroups = 5",
+    ],
+];
+
+/// The same GPU with this table.
+fn tiled(gpu: &Gpu, [f32, bf16]: [&str; 2]) -> Gpu {
+    let text = format!(
+        "origin = \"a test\"\n[[gemm]]\ndtype = \"f32\"\n{f32}\n[[gemm]]\ndtype = \"bf16\"\n{bf16}\n"
+    );
+    let tiles = Tiles::parse(gpu.kernels().device().arch(), &text).unwrap();
+    gpu.clone().with_tiles(tiles)
+}
+
+fn is_product(op: &str) -> bool {
+    op.ends_with("matmul")
 }
 
 /// What no operator launches yet is checked kernel by kernel in cairn-cdna.
@@ -72,6 +108,12 @@ fn ten_schedules_and_poisons_give_the_same_bits() {
                 gpu: gpu.clone(),
             };
             let report = suite::check_backend(&recording, &pool(), &few(), &|_| true);
+            assert_eq!(report.describe_failures(), "");
+            let in_parts = Recording {
+                gpu: tiled(gpu, TABLES[3]),
+                memory: recording.memory.clone(),
+            };
+            let report = suite::check_backend(&in_parts, &pool(), &few(), &is_product);
             assert_eq!(report.describe_failures(), "");
             println!(
                 "digest {:x}",

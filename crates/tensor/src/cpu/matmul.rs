@@ -1,5 +1,6 @@
 //! Matrix multiplication through [`super::gemm`].
 
+use cairn_formats::DType;
 use cairn_graph::ops::MatMul;
 use cairn_graph::ops::matmul::MatMulSizes;
 use cairn_graph::{Op, Shape};
@@ -19,10 +20,34 @@ struct MatMulKernel {
 
 pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Option<Box<dyn Kernel>> {
     let op = op.as_any().downcast_ref::<MatMul>()?;
-    let (a, b) = (&signature.inputs[0], &signature.inputs[1]);
     if signature.inputs.get(2).is_some_and(|c| c.strides.is_some()) {
         return None;
     }
+    let accumulates = signature.inputs.len() == 3;
+    let plan = plan(
+        op,
+        signature,
+        signature.outputs[0].dtype,
+        accumulates,
+        target,
+    )?;
+    let name = format!("matmul.{}", plan.kernel_name());
+    Some(Box::new(MatMulKernel {
+        name,
+        plan,
+        accumulates,
+    }))
+}
+
+/// The plan of the product of the first two operands, with a result in `out_dtype`.
+pub(super) fn plan(
+    op: &MatMul,
+    signature: &Signature,
+    out_dtype: DType,
+    accumulate: bool,
+    target: Target,
+) -> Option<GemmPlan> {
+    let (a, b) = (&signature.inputs[0], &signature.inputs[1]);
     let sizes = op.sizes(&a.ty.shape, &b.ty.shape).ok()?;
     let (a_matrix, b_matrix) = (matrix(a, op.trans_a)?, matrix(b, op.trans_b)?);
     let MatMulSizes {
@@ -32,7 +57,7 @@ pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Optio
         k,
         shared_b,
     } = sizes;
-    let mut gemm = Gemm::new(m, n, k, a.ty.dtype, signature.outputs[0].dtype);
+    let mut gemm = Gemm::new(m, n, k, a.ty.dtype, out_dtype);
     (gemm.trans_a, gemm.lda) = a_matrix.order(gemm.k.max(1));
     (gemm.trans_b, gemm.ldb) = b_matrix.order(gemm.n.max(1));
     gemm.ldc = n.max(1);
@@ -40,18 +65,12 @@ pub(super) fn build(op: &dyn Op, signature: &Signature, target: Target) -> Optio
     gemm.stride_a = a_matrix.batch_stride;
     gemm.stride_b = if shared_b { 0 } else { b_matrix.batch_stride };
     gemm.stride_c = m * n;
-    gemm.accumulate = signature.inputs.len() == 3;
+    gemm.accumulate = accumulate;
     if shared_b && !op.trans_a && a.strides.is_some() && a.ty.shape.ndim() > 2 {
         // Folding the batch into rows needs evenly spaced rows.
         return None;
     }
-    let plan = GemmPlan::new(&gemm, target.isa, target.threads).ok()?;
-    let name = format!("matmul.{}", plan.kernel_name());
-    Some(Box::new(MatMulKernel {
-        name,
-        plan,
-        accumulates: gemm.accumulate,
-    }))
+    GemmPlan::new(&gemm, target.isa, target.threads).ok()
 }
 
 /// Strides of the last two dims as the product sees them (after `trans`).

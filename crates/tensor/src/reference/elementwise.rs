@@ -22,8 +22,14 @@ fn gelu(x: f64) -> (f64, f64) {
 }
 
 pub(super) fn unary(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) -> Option<Results> {
+    let apply = function(attributes::<Unary>(op)?.kind);
+    Some(Ok(vec![inputs[0].data.iter().map(|x| apply(*x)).collect()]))
+}
+
+/// The function of a kind.
+pub(super) fn function(kind: UnaryKind) -> fn(f64) -> f64 {
     use UnaryKind as K;
-    let apply: fn(f64) -> f64 = match attributes::<Unary>(op)?.kind {
+    match kind {
         K::Neg => |x| -x,
         K::Abs => f64::abs,
         K::Exp => f64::exp,
@@ -41,8 +47,7 @@ pub(super) fn unary(op: &dyn Op, inputs: &[Values], _: &[Shape], _: &[DType]) ->
         },
         K::Sin => f64::sin,
         K::Cos => f64::cos,
-    };
-    Some(Ok(vec![inputs[0].data.iter().map(|x| apply(*x)).collect()]))
+    }
 }
 
 pub(super) fn binary(

@@ -1,9 +1,10 @@
 //! Products and sums.
 
 use cairn_formats::DType;
-use cairn_graph::ops::{MatMul, Reduce, ReduceKind, SumSquares};
+use cairn_graph::ops::{FusedMatMul, MatMul, Reduce, ReduceKind, SumSquares};
 use cairn_graph::{Op, Shape};
 
+use super::elementwise::function;
 use super::{Results, Values, attributes, indices, ravel};
 
 pub(super) fn matmul(
@@ -13,6 +14,33 @@ pub(super) fn matmul(
     _: &[DType],
 ) -> Option<Results> {
     let op = attributes::<MatMul>(op)?;
+    Some(Ok(vec![product(op, inputs, shapes)?]))
+}
+
+pub(super) fn fused_matmul(
+    op: &dyn Op,
+    inputs: &[Values],
+    shapes: &[Shape],
+    _: &[DType],
+) -> Option<Results> {
+    let op = attributes::<FusedMatMul>(op)?;
+    let mut out = product(&op.product, &inputs[..2], shapes)?;
+    let n = shapes[0].last();
+    for (at, x) in out.iter_mut().enumerate() {
+        if let Some(bias) = op.bias_input() {
+            *x += inputs[bias].data[at % n];
+        }
+        if let Some(kind) = op.activation {
+            *x = function(kind)(*x);
+        }
+        if let Some(residual) = op.residual_input() {
+            *x += inputs[residual].data[at];
+        }
+    }
+    Some(Ok(vec![out]))
+}
+
+fn product(op: &MatMul, inputs: &[Values], shapes: &[Shape]) -> Option<Vec<f64>> {
     let (a, b) = (&inputs[0], &inputs[1]);
     let sizes = op.sizes(&a.shape, &b.shape).ok()?;
     let (m, n, k) = (sizes.m, sizes.n, sizes.k);
@@ -45,7 +73,7 @@ pub(super) fn matmul(
             }
         }
     }
-    Some(Ok(vec![out]))
+    Some(out)
 }
 
 pub(super) fn reduce(

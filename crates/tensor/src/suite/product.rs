@@ -1,7 +1,7 @@
 //! Rows of products and reductions.
 
 use cairn_formats::DType;
-use cairn_graph::ops::{MatMul, Reduce, ReduceKind, SumSquares};
+use cairn_graph::ops::{FusedMatMul, MatMul, Reduce, ReduceKind, SumSquares, UnaryKind};
 
 use super::elementwise::all_orders;
 use super::sample::{Content, Dims, Order, Row, Sample, SampleInput, table};
@@ -10,6 +10,8 @@ pub(super) fn rows() -> Vec<Row> {
     vec![
         Row::new("matmul", matmul).gradient(&[0, 1]),
         Row::new("matmul", matmul_accumulate).gradient(&[0, 1, 2]),
+        Row::new("fused_matmul", fused).gradient(&[0, 1]),
+        Row::new("fused_matmul", fused_whole).gradient(&[0, 1, 2, 3]),
         Row::new("reduce", reduce).gradient(&[0]),
         Row::new("sum_squares", sum_squares).gradient(&[0, 1]),
     ]
@@ -109,6 +111,66 @@ fn matmul_accumulate(dtype: DType) -> Vec<Sample> {
         }
     }
     samples.push(product(dtype, dtype, (false, true), SIZES[3], true));
+    samples
+}
+
+/// A product with what follows it.
+fn follow(
+    dtype: DType,
+    transposes: (bool, bool),
+    sizes: (&[usize], usize, usize, usize, bool),
+    (bias, activation, residual): (bool, Option<UnaryKind>, bool),
+) -> Sample {
+    let (batch, m, n, ..) = sizes;
+    let mut inputs = product(dtype, dtype, transposes, sizes, false).inputs;
+    if bias {
+        inputs.push(SampleInput::normal(dtype, [n]));
+    }
+    if residual {
+        inputs.push(SampleInput::normal(dtype, [batch, &[m, n]].concat()));
+    }
+    let (trans_a, trans_b) = transposes;
+    let product = MatMul {
+        trans_a,
+        trans_b,
+        out_dtype: dtype,
+    };
+    let name = format!("{sizes:?} {transposes:?} {bias} {activation:?} {residual}");
+    let op = FusedMatMul {
+        product,
+        bias,
+        activation,
+        residual,
+    };
+    Sample::new(name, op, inputs)
+}
+
+/// Parts of what may follow.
+fn fused(dtype: DType) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    let mut ways = vec![(true, None, false), (false, None, true)];
+    ways.extend(FusedMatMul::ACTIVATIONS.map(|kind| (true, Some(kind), false)));
+    ways.push((false, Some(UnaryKind::Silu), false));
+    for (index, way) in ways.into_iter().enumerate() {
+        for sizes in [SIZES[2], SIZES[8], SIZES[9], SIZES[11]] {
+            let transposes = TRANSPOSES[index % 4];
+            samples.push(follow(dtype, transposes, sizes, way));
+        }
+    }
+    samples
+}
+
+/// All of it.
+fn fused_whole(dtype: DType) -> Vec<Sample> {
+    let mut samples = Vec::new();
+    for (index, transposes) in TRANSPOSES.into_iter().enumerate() {
+        let way = (true, Some(FusedMatMul::ACTIVATIONS[index % 3]), true);
+        for sizes in [SIZES[0], SIZES[3], SIZES[6], SIZES[7]] {
+            samples.push(follow(dtype, transposes, sizes, way));
+        }
+    }
+    let sample = samples[1].clone();
+    samples.extend(all_orders(sample).into_iter().skip(1));
     samples
 }
 

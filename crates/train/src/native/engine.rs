@@ -1,5 +1,6 @@
 //! The compiled programs of a run and the tensors they share.
 
+use cairn_graph::{Graph, passes};
 use cairn_nn::training::{self, OptimizerConfig, StepConfig};
 use cairn_nn::{ModelConfig, models};
 use cairn_tensor::program::{KernelChoice, Replays, Span};
@@ -63,6 +64,19 @@ pub struct StepInputs {
     pub seed: u64,
 }
 
+/// Compiles a graph in the form that the device is best with.
+fn compile(
+    graph: Graph,
+    dispatcher: &Dispatcher,
+    options: ProgramOptions,
+) -> Result<Program, TensorError> {
+    let graph = match dispatcher.fuses_products() {
+        true => passes::fuse_products(&graph)?,
+        false => graph,
+    };
+    Program::compile(graph, dispatcher, options)
+}
+
 impl Engine {
     /// Builds and compiles the programs for `micro_batches` per step.
     ///
@@ -77,7 +91,7 @@ impl Engine {
         pool: Pool,
         options: ProgramOptions,
     ) -> Result<Self, TensorError> {
-        let compile = |graph| Program::compile(graph, &dispatcher, options);
+        let compile = |graph| compile(graph, &dispatcher, options);
         let first = compile(training::loss_and_gradients(&model, &step, false)?)?;
         let more = match micro_batches > 1 {
             true => Some(compile(training::loss_and_gradients(&model, &step, true)?)?),
@@ -178,7 +192,7 @@ impl Engine {
     pub fn evaluate(&mut self, batch: &Batch) -> Result<(f64, f64), TensorError> {
         if self.evaluate.is_none() {
             let graph = training::evaluate(&self.model, &self.step)?;
-            self.evaluate = Some(Program::compile(graph, &self.dispatcher, self.options)?);
+            self.evaluate = Some(self.compile(graph)?);
         }
         self.set_batch(batch)?;
         let Some(program) = &mut self.evaluate else {
@@ -196,8 +210,8 @@ impl Engine {
     ///
     /// # Errors
     /// When an operator has no kernel.
-    pub fn compile(&self, graph: cairn_graph::Graph) -> Result<Program, TensorError> {
-        Program::compile(graph, &self.dispatcher, self.options)
+    pub fn compile(&self, graph: Graph) -> Result<Program, TensorError> {
+        compile(graph, &self.dispatcher, self.options)
     }
 
     /// Which kernel runs each operator of a step.

@@ -109,6 +109,9 @@ fn diagnostic(error: &GpuError) -> TrainError {
             .hint("`cargo xtask doctor` shows what HIP finds here, and `--device hip:N` takes one of it")
             .hint("`CAIRN_SIM=gfx942:1` simulates one MI300X, `CAIRN_SIM=gfx950:1` one MI355X"),
         GpuError::Kernels(_) => told.hint("`cargo xtask kernels build` builds what is missing"),
+        GpuError::Tiles(_) => {
+            told.hint("`kernels/tiles` has the tables; build again after a change")
+        }
         GpuError::UnknownArch { .. } => told.hint("`--device cpu` trains on the CPU"),
     };
     TrainError::Diagnostic(Box::new(told))
