@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use cairn_cdna::model::{Device, device};
+use cairn_codeobj::Product as Device;
 use cairn_kernels::Arch;
 
 /// The head of a table by the rule.
@@ -170,7 +170,7 @@ fn range(what: &str, ends: &[usize], (first, last): (usize, usize)) -> String {
 }
 
 fn table(arch: Arch) -> String {
-    let device = device(arch);
+    let device = Device::of(arch);
     let mut text = format!("{HEAD}\ngemm = [\n");
     for (dtype, tiles) in [
         ("bf16", bf16_tiles(arch, &device)),
