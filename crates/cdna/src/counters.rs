@@ -23,6 +23,9 @@ pub struct Counters {
     pub global_wide: u64,
     /// Lines of memory that both touched, as the lanes of an access come to them.
     pub global_lines: u64,
+    /// Lines of memory that were touched, each once; of a sample those of the workgroups that
+    /// ran.
+    pub distinct_lines: u64,
     /// Bytes that waves read through the scalar cache.
     pub scalar_read: u64,
     /// Bytes read from LDS.

@@ -1,6 +1,7 @@
 //! Launches: what a kernel is given, who runs when, and what came of it.
 
 mod abi;
+mod lines;
 mod load;
 mod workgroup;
 
@@ -17,6 +18,7 @@ use crate::race::Races;
 use crate::source::SourceLines;
 use crate::valu::Level;
 
+pub(crate) use lines::Lines;
 pub use load::{LoadError, Loaded};
 pub(crate) use workgroup::Workgroup;
 
@@ -143,6 +145,7 @@ pub(crate) struct Environment<'a> {
     /// Words of scratch a lane has.
     pub(crate) private_words: u32,
     pub(crate) races: Option<Races>,
+    pub(crate) lines: Lines,
     pub(crate) wide_atomics: Mutex<()>,
     pub(crate) kernarg: u64,
     pub(crate) packet: u64,
@@ -194,6 +197,7 @@ impl Launch<'_> {
             object_base: self.loaded.base,
             private_words: private.div_ceil(4),
             races,
+            lines: Lines::new(memory.allocations().len()),
             wide_atomics: Mutex::new(()),
             kernarg,
             packet,
@@ -249,6 +253,7 @@ impl Launch<'_> {
         if order.len() < count {
             counters.scale(count, order.len());
         }
+        counters.distinct_lines = environment.lines.count();
         (log, counters)
     }
 

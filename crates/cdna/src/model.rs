@@ -1,11 +1,11 @@
 //! A simple cycle model: how long each resource of a processor would be busy,
-//! and which one would be the bottleneck. No latencies, no caches: a bound
-//! from below, as in a roofline.
+//! and which one would be the bottleneck. No latencies, and an L2 cache that keeps
+//! all it has seen: a bound from below, as in a roofline.
 
 use cairn_codeobj::isa::Inst;
 use cairn_codeobj::{Arch, Product};
 
-use crate::counters::{Class, Counters};
+use crate::counters::{Class, Counters, LINE};
 use crate::launch::Launch;
 use crate::program::Program;
 
@@ -78,12 +78,14 @@ pub fn estimate(launch: &Launch<'_>, counters: &Counters) -> Estimate {
     let lds = (counters.lds_read + counters.lds_written) as f64 / device.lds_bytes as f64
         + counters.lds_conflicts as f64;
     let unit = device.units as f64 * device.clock;
-    let memory = (counters.global_read + counters.global_written) as f64 / device.bandwidth;
+    let cache = (counters.global_read + counters.global_written) as f64 / device.cache_bandwidth();
+    let memory = (counters.distinct_lines * LINE) as f64 / device.bandwidth;
     let busy = vec![
         ("vector units", vector / simds / device.clock * imbalance),
         ("matrix units", matrix / simds / device.clock * imbalance),
         ("scalar units", scalar / simds / device.clock * imbalance),
         ("LDS", lds / unit * imbalance),
+        ("L2 cache", cache),
         ("memory", memory),
     ];
     let (bottleneck, seconds) = busy.iter().fold(("vector units", 0.0), |most, part| {

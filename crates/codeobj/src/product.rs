@@ -2,7 +2,7 @@
 //!
 //! Figures: AMD's data sheets of MI300X and MI355X (compute units, clocks, bandwidth, peak
 //! rates, from which the operations a cycle follow; links: half of the peak of both
-//! directions).
+//! directions); L2: AMD's white paper on CDNA 3.
 
 use crate::Arch;
 
@@ -17,6 +17,8 @@ pub struct Product {
     pub clock: f64,
     /// Bytes a second from memory.
     pub bandwidth: f64,
+    /// Bytes a cycle from the L2 caches of all dies: 16 channels of 128 bytes on each of 8.
+    pub cache_bytes: u64,
     /// Bytes a cycle from the LDS of a compute unit.
     pub lds_bytes: u64,
     /// Bytes a second to or from the host.
@@ -36,6 +38,7 @@ pub const MI300X: Product = Product {
     units: 304,
     clock: 2.1e9,
     bandwidth: 5.3e12,
+    cache_bytes: 16_384,
     lds_bytes: 128,
     host_link: 64e9,
     peer_link: 64e9,
@@ -49,6 +52,7 @@ pub const MI355X: Product = Product {
     units: 256,
     clock: 2.4e9,
     bandwidth: 8.0e12,
+    cache_bytes: 16_384,
     lds_bytes: 256,
     host_link: 64e9,
     peer_link: 76.8e9,
@@ -76,6 +80,12 @@ impl Product {
     #[must_use]
     pub fn peak_vector_32(&self) -> f64 {
         self.peak(self.vector_32)
+    }
+
+    /// Bytes a second from the L2 caches.
+    #[must_use]
+    pub fn cache_bandwidth(&self) -> f64 {
+        self.cache_bytes as f64 * self.clock
     }
 
     fn peak(&self, per_cycle: u64) -> f64 {

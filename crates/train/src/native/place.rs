@@ -55,7 +55,7 @@ impl Place {
         self.name.ends_with("simulated").then(|| {
             let message = "the times of kernels in this trace are not measured: they are those of the simulator's cycle model";
             Diagnostic::warning("train::simulated", message).hint(
-                "the model is a bound from below: it knows no latencies and no caches",
+                "the model is a bound from below: it knows no latencies, and its L2 cache keeps all it has seen",
             )
         })
     }

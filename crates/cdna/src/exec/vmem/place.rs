@@ -101,6 +101,9 @@ impl Machine<'_> {
                 self.find(wave, FindingKind::GlobalRace, Some(lane as u32), what);
             }
         }
+        self.environment
+            .lines
+            .mark(found, allocation, offset, bytes.into());
         Some((found, offset))
     }
 
@@ -155,6 +158,11 @@ impl Machine<'_> {
         if bits & 3 != 0 {
             return None;
         }
-        self.locate(low, high - low + u64::from(bytes))
+        let found = self.locate(low, high - low + u64::from(bytes))?;
+        let allocation = &self.environment.memory.allocations()[found];
+        let address = &self.scratch.address;
+        let lines = &self.environment.lines;
+        lines.mark_lanes(found, allocation, mask, address, bytes.into());
+        Some(found)
     }
 }
