@@ -172,3 +172,19 @@ impl TrainError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_that_shows_late_says_how_to_find_its_operator() {
+        let message = "a kernel failed".to_owned();
+        let error = TrainError::from(TensorError::Device { message });
+        assert_eq!(error.exit_code(), 1);
+        let told = error.diagnostic().render(false);
+        assert!(told.contains("train::engine"), "{told}");
+        assert!(told.contains("a kernel failed"), "{told}");
+        assert!(told.contains("`--detect-anomaly` waits"), "{told}");
+    }
+}

@@ -129,6 +129,26 @@ fn every_missing_function_is_named() {
     }
 }
 
+/// A thread that has called a library may run the library's code when it ends, after
+/// everyone has let go of it.
+#[test]
+fn a_library_stays_open_when_it_is_let_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let closed = folder.path().join("closed");
+    let text = format!(
+        "#include <stdio.h>
+         __attribute__((destructor)) static void end(void) {{
+             FILE *file = fopen(\"{}\", \"w\");
+             if (file) fclose(file);
+         }}",
+        closed.display()
+    );
+    if stand_in(folder.path(), &[], &text) {
+        drop(Hip::open(&[folder.path().to_owned()]).unwrap());
+        assert!(!closed.exists(), "the library was closed");
+    }
+}
+
 /// The devices of a stand-in for a version: its number, and the functions that fill the
 /// structure of properties.
 fn arch_of(number: i32, properties: &str) -> Option<String> {
