@@ -10,7 +10,8 @@
 //
 // kernels:  binary_f32, binary_bf16, binary_f64
 // computes: 4096 elements of out = f(a, b), a and b each at its place; kinds are numbered as in `Binary`
-//           below; ceil(count / 4096) workgroups
+//           below; ceil(count / 4096) workgroups. With a `band` the two dims are rows, of which one array
+//           has one for all, and columns: a band of rows of 256 lanes x 16 bytes of columns
 // tiles:    256 lanes x 16 bytes at a time where `at_once` says so, else an element
 // lds:      none
 // limit:    workgroup 256, vgprs 64, sgprs 96, lds 0
@@ -122,9 +123,42 @@ DEVICE Values stretched(const T* from, u64 offset, u64 stride, bool same) {
     return (Values)from[offset];
 }
 
-// Computed in F.
+// Each place of two vectors, computed in F.
+template <typename F, typename T, typename Values>
+DEVICE Values apply_each(Binary kind, Values a, Values b) {
+#pragma unroll
+    for (u32 i = 0; i < sizeof(Values) / sizeof(T); ++i) {
+        a[i] = (T)apply<F>(kind, (F)a[i], (F)b[i]);
+    }
+    return a;
+}
+
+// A row that is the same for all rows is read once for a band of them.
 template <typename F, typename T>
-DEVICE void binary(const T* a, const T* b, T* out, const Geometry<2>& geometry, u32 kind) {
+DEVICE void binary_of_row(const T* a, const T* b, T* out, const Geometry<2>& geometry, u32 kind, u32 band) {
+    typedef Run<16 / sizeof(T)> Move;
+    u32 rows = geometry.dims[4], columns = geometry.dims[5], across = ceil_div(columns, 256 * Move::COUNT);
+    u32 column = (workgroup() % across * 256 + lane_of_workgroup()) * Move::COUNT;
+    if (column >= columns) {
+        return;
+    }
+    bool second = geometry.strides[1][4] == 0;
+    const T* other = second ? a : b;
+    u64 stride = geometry.strides[second ? 0 : 1][4];
+    auto same = Move::load((second ? b : a) + column);
+    u32 first = workgroup() / across * band;
+    for (u32 row = first; row < smaller(rows, first + band); ++row) {
+        auto own = Move::load(other + row * stride + column);
+        auto result = apply_each<F, T>((Binary)kind, second ? own : same, second ? same : own);
+        Move::store(out + (u64)row * columns + column, result);
+    }
+}
+
+template <typename F, typename T>
+DEVICE void binary(const T* a, const T* b, T* out, const Geometry<2>& geometry, u32 kind, u32 band) {
+    if (band != 0) {
+        return binary_of_row<F>(a, b, out, geometry, kind, band);
+    }
     auto body = [&](auto run, u64 index) {
         typedef typename decltype(run)::template Values<T> Values;
         u64 offsets[2];
@@ -132,11 +166,7 @@ DEVICE void binary(const T* a, const T* b, T* out, const Geometry<2>& geometry, 
         bool same = run.COUNT > 1 && geometry.dims[5] % (WAVE * run.COUNT) == 0;
         Values x = stretched<Values>(a, offsets[0], geometry.strides[0][5], same);
         Values y = stretched<Values>(b, offsets[1], geometry.strides[1][5], same);
-#pragma unroll
-        for (u32 i = 0; i < run.COUNT; ++i) {
-            x[i] = (T)apply<F>((Binary)kind, (F)x[i], (F)y[i]);
-        }
-        run.store(out + index, x);
+        run.store(out + index, apply_each<F, T>((Binary)kind, x, y));
     };
     constexpr u32 N = 16 / sizeof(T);
     if (geometry.at_once == N && is_aligned(a) && is_aligned(b)) {
@@ -150,14 +180,14 @@ KERNEL(256) unary_f32(const f32* x, f32* out, u64 count, u32 kind) { unary(x, ou
 
 KERNEL(256) unary_bf16(const bf16* x, bf16* out, u64 count, u32 kind) { unary(x, out, count, kind); }
 
-KERNEL(256) binary_f32(const f32* a, const f32* b, f32* out, Geometry<2> geometry, u32 kind) {
-    binary<f32>(a, b, out, geometry, kind);
+KERNEL(256) binary_f32(const f32* a, const f32* b, f32* out, Geometry<2> geometry, u32 kind, u32 band) {
+    binary<f32>(a, b, out, geometry, kind, band);
 }
 
-KERNEL(256) binary_bf16(const bf16* a, const bf16* b, bf16* out, Geometry<2> geometry, u32 kind) {
-    binary<f32>(a, b, out, geometry, kind);
+KERNEL(256) binary_bf16(const bf16* a, const bf16* b, bf16* out, Geometry<2> geometry, u32 kind, u32 band) {
+    binary<f32>(a, b, out, geometry, kind, band);
 }
 
-KERNEL(256) binary_f64(const f64* a, const f64* b, f64* out, Geometry<2> geometry, u32 kind) {
-    binary<f64>(a, b, out, geometry, kind);
+KERNEL(256) binary_f64(const f64* a, const f64* b, f64* out, Geometry<2> geometry, u32 kind, u32 band) {
+    binary<f64>(a, b, out, geometry, kind, band);
 }

@@ -2,9 +2,9 @@
 // each row, and its gradients. Rows lie one behind the other, and arrays begin
 // at multiples of 16 bytes.
 //
-// A row is read once and kept in registers up to 16384 columns where it is a
-// multiple of 16 bytes; longer and odd ones are read twice. The weight is kept
-// for all rows of a team: `each` of them forwards, a band of 32 backwards. A
+// A row is read once and kept in registers up to 16384 columns in bf16 and 8192
+// in f32 where it is a multiple of 16 bytes; longer and odd ones are read twice,
+// an element a lane in the gradient. The weight is kept for all rows of a team: `many` of them forwards, a band of 32 backwards. A
 // team is a workgroup, or a wave where there are at most 512 columns and they
 // are a multiple of 16 bytes: then eight teams are a workgroup.
 //
@@ -16,7 +16,7 @@
 // gradient of x.
 //
 // kernels:  rmsnorm_forward_f32, rmsnorm_forward_bf16, rmsnorm_forward_bf16_wide
-// computes: `each` rows of y and their rstd a team; ceil(rows / each) teams
+// computes: `many` rows of y and their rstd a team; ceil(rows / many) teams
 // tiles:    1 row, 8 waves x 512 columns at a time
 // lds:      [0, 32) sums of the waves
 // limit:    workgroup 512, vgprs 128, sgprs 80, lds 32

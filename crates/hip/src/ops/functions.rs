@@ -6,9 +6,12 @@ use cairn_graph::ops::{Binary, BinaryKind, Unary, UnaryKind};
 use cairn_tensor::Signature;
 
 use super::geometry::{Geometry, stretched};
-use super::{BLOCKS, RUNS, attributes, place, plain, result, suffix};
+use super::{BLOCKS, RUNS, address, attributes, place, plain, result, suffix};
 use crate::args::Arg;
 use crate::backend::Plan;
+
+/// Rows that a workgroup takes one after the other where one array has one row for all.
+const BAND: usize = 16;
 
 pub(super) fn find(op: &dyn Op, signature: &Signature) -> Option<Plan> {
     unary(op, signature).or_else(|| binary(op, signature))
@@ -82,14 +85,24 @@ fn binary(op: &dyn Op, signature: &Signature) -> Option<Plan> {
         [a, b].map(|operand| stretched(&operand.ty.shape, operand.strides.as_deref(), &out.shape));
     let geometry = Geometry::new(out.shape.dims(), &strides).filter(|_| same)?;
     let plan = Plan::new([name.clone()], move |kernels, args| {
+        let (a, b) = (place(args, 0, 0)?, place(args, 1, 0)?);
+        // Elements may begin anywhere where an operand is a view.
+        let aligned = |arg: &Arg| address(arg.clone()).is_ok_and(|at| at.0.is_multiple_of(16));
+        let run = 16 / bytes;
+        let rows = geometry.one_row(run).filter(|_| aligned(&a) && aligned(&b));
+        let (groups, band) = match rows {
+            Some((rows, columns)) => (columns.div_ceil(256 * run) * rows.div_ceil(BAND), BAND),
+            None => (geometry.count().div_ceil(RUNS), 0),
+        };
         let given = [
-            place(args, 0, 0)?,
-            place(args, 1, 0)?,
+            a,
+            b,
             result(args, 0)?,
             geometry.arg(geometry.at_once(bytes)),
             Arg::U32(number),
+            Arg::U32(band as u32),
         ];
-        kernels.launch(&name, geometry.count().div_ceil(RUNS) as u64, &given)
+        kernels.launch(&name, groups as u64, &given)
     });
     Some(plan.in_place(&[(0, 0), (0, 1)]))
 }

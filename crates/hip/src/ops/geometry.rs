@@ -82,6 +82,25 @@ impl Geometry {
         }
     }
 
+    /// Rows and columns, where the elements are such and one array has one row for all, which
+    /// a kernel may move by runs of `run` elements.
+    pub(super) fn one_row(&self, run: usize) -> Option<(usize, usize)> {
+        let [rows, columns] = *self.dims.as_slice() else {
+            return None;
+        };
+        let one = self.strides.iter().any(|strides| **strides == [0, 1]);
+        let whole = self.strides.iter().all(|strides| strides[1] == 1);
+        let fits = columns.is_multiple_of(run) && self.steps_by_rows(run);
+        (one && whole && fits).then_some((rows, columns))
+    }
+
+    /// Whether every row begins at a multiple of `run` elements.
+    fn steps_by_rows(&self, run: usize) -> bool {
+        self.strides
+            .iter()
+            .all(|strides| strides[0].is_multiple_of(run))
+    }
+
     /// Whether every step from an element to another is a multiple of `run` elements.
     pub(super) fn steps_by(&self, run: usize) -> bool {
         let steps = self.strides.iter().flatten();
@@ -218,6 +237,20 @@ mod tests {
         assert_eq!(at_once(&[3, 8], &[vec![1, 0], vec![8, 1]]), 4);
         assert_eq!(at_once(&[8, 3], &[vec![1, 8], vec![3, 1]]), 1);
         assert_eq!(at_once(&[8], &[vec![2], vec![1]]), 1);
+    }
+
+    #[test]
+    fn a_row_for_all_rows_is_found() {
+        let one_row = |strides: [[usize; 2]; 2]| {
+            Geometry::new(&[6, 8], &strides.map(Vec::from))
+                .unwrap()
+                .one_row(4)
+        };
+        assert_eq!(one_row([[8, 1], [0, 1]]), Some((6, 8)));
+        assert_eq!(one_row([[0, 1], [12, 1]]), Some((6, 8)));
+        assert_eq!(one_row([[0, 1], [9, 1]]), None);
+        assert_eq!(one_row([[8, 1], [1, 0]]), None);
+        assert_eq!(one_row([[8, 1], [16, 1]]), None);
     }
 
     #[test]

@@ -116,9 +116,9 @@ fn iota() -> Case {
     case
 }
 
-/// Subtraction of arrays that lie alike, and of one number a row.
+/// Subtraction of arrays that lie alike, of one number a row, and of one row.
 fn binaries(suffix: &str, bytes: usize) -> Vec<Case> {
-    let forms: [(&str, usize, &[usize], Strides<'_>); 2] = [
+    let forms: [(&str, usize, &[usize], Strides<'_>); 3] = [
         ("alike", COUNT, &[COUNT], [&[1], &[1]]),
         (
             "a number a row",
@@ -126,18 +126,31 @@ fn binaries(suffix: &str, bytes: usize) -> Vec<Case> {
             &[ROWS, COLUMNS],
             [&[COLUMNS, 1], &[1, 0]],
         ),
+        (
+            "a row for all",
+            COLUMNS,
+            &[ROWS, COLUMNS],
+            [&[COLUMNS, 1], &[0, 1]],
+        ),
     ];
     forms
         .map(|(what, second, dims, strides)| {
             let mut case = Case::new(format!("binary_{suffix} {what}"));
+            // Rows that a workgroup takes, where one array has one row for all.
+            let band = if second == COLUMNS { 16 } else { 0 };
+            let groups = match band {
+                0 => COUNT.div_ceil(4096),
+                _ => COLUMNS.div_ceil(4096 / bytes) * ROWS.div_ceil(band),
+            };
             let args = vec![
                 case.operand(vec![0x11; COUNT * bytes]),
                 case.operand(vec![0x12; second * bytes]),
                 case.result(COUNT * bytes),
                 Arg::Bytes(geometry(dims, &strides, 16 / bytes)),
                 Arg::U32(1),
+                Arg::U32(band as u32),
             ];
-            case.launch(format!("binary_{suffix}"), COUNT.div_ceil(4096), args);
+            case.launch(format!("binary_{suffix}"), groups, args);
             case
         })
         .into()
