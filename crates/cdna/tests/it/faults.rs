@@ -58,6 +58,11 @@ const FAULTS: &[(&str, FindingKind, u32)] = &[
         FindingKind::UninitialisedRegister,
         1,
     ),
+    (
+        "uninitialised_register_2",
+        FindingKind::UninitialisedRegister,
+        1,
+    ),
     ("endless_1", FindingKind::EndlessLoop, 1),
 ];
 

@@ -178,7 +178,7 @@ fn finished(on: On, (ty, suffix, side): (Type, &str, usize), form: &str, shape: 
 /// odd sizes, and each way of finishing meets both.
 fn cases(side: usize, index: usize) -> [(Shape, Way); 3] {
     let activation = [NONE, RELU, SILU, GELU][index % 4];
-    let more = side + 8;
+    let (more, even) = (side + 8, index.is_multiple_of(2));
     [
         // Two tiles a side, whole pieces, few workgroups for the units.
         (
@@ -188,7 +188,7 @@ fn cases(side: usize, index: usize) -> [(Shape, Way); 3] {
                 bias: true,
                 added: true,
                 activation,
-                wide: index % 2 == 0,
+                wide: even,
                 ..PLAIN
             },
         ),
@@ -197,10 +197,10 @@ fn cases(side: usize, index: usize) -> [(Shape, Way); 3] {
             (more - 5, 37, 201, index % 3),
             Way {
                 depth: 64,
-                bias: index % 2 == 0,
+                bias: even,
                 added: true,
                 activation,
-                wide: index % 2 != 0,
+                wide: !even,
                 ..PLAIN
             },
         ),
@@ -210,7 +210,7 @@ fn cases(side: usize, index: usize) -> [(Shape, Way); 3] {
             Way {
                 depth: 64,
                 groups: 5,
-                wide: index % 2 == 0,
+                wide: even,
                 ..PLAIN
             },
         ),

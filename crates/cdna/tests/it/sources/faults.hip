@@ -234,6 +234,19 @@ TWINS(256, uninitialised_register_1, {
     out[lane_of_workgroup()] = in[lane_of_workgroup()] + value;
 })
 
+// Of a pair that gives one register twice, the other need not hold anything.
+TWINS(256, uninitialised_register_2, {
+    f32 value;
+    if (FAULTY) {
+        asm volatile("v_mov_b32 v76, 1.0\n v_pk_add_f32 v[78:79], v[76:77], v[76:77]\n v_add_f32 %0, v78, v79"
+                     : "=v"(value) : : "v76", "v77", "v78", "v79");
+    } else {
+        asm volatile("v_mov_b32 v76, 1.0\n v_pk_add_f32 v[78:79], v[76:77], v[76:77] op_sel_hi:[0,0]\n"
+                     "v_add_f32 %0, v78, v79" : "=v"(value) : : "v76", "v77", "v78", "v79");
+    }
+    out[lane_of_workgroup()] = in[lane_of_workgroup()] + value;
+})
+
 TWINS(256, endless_1, {
     u32 at = lane_of_workgroup();
     f32 value = in[at];
