@@ -39,7 +39,7 @@ pub struct Options {
     pub seed: u64,
     /// Threads that run workgroups.
     pub threads: usize,
-    /// Count LDS bank conflicts.
+    /// Count LDS bank conflicts, and lines of memory.
     pub count_conflicts: bool,
 }
 
