@@ -41,7 +41,7 @@ pub struct Options {
     pub seed: u64,
     /// Threads that run workgroups.
     pub threads: usize,
-    /// Count LDS bank conflicts.
+    /// Count LDS bank conflicts, and lines of memory.
     pub count_conflicts: bool,
     /// Most workgroups that are run, spread over the grid; the counts are scaled to
     /// all of it. 0: all run. What the others would write stays unwritten.

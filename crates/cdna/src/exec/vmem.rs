@@ -175,7 +175,9 @@ impl Machine<'_> {
             return;
         };
         self.counters.global_read += u64::from(mask.count_ones()) * u64::from(bytes);
-        self.counters.touch(mask, &self.scratch.address, bytes);
+        if self.environment.options.count_conflicts {
+            self.counters.touch(mask, &self.scratch.address, bytes);
+        }
         let step = bytes.max(4);
         let base = wave.s[124].wrapping_add_signed(inst.memory.offset);
         let mut touch = LdsTouch {

@@ -50,7 +50,9 @@ impl Machine<'_> {
             return;
         };
         self.counters.global_read += u64::from(mask.count_ones()) * u64::from(bytes);
-        self.counters.touch(mask, &self.scratch.address, bytes);
+        if self.environment.options.count_conflicts {
+            self.counters.touch(mask, &self.scratch.address, bytes);
+        }
         let words = bytes.div_ceil(4) as usize;
         let mut known = mask;
         if let Some(found) = self.uniform(mask, bytes, clip) {
@@ -121,7 +123,9 @@ impl Machine<'_> {
             return;
         };
         self.counters.global_written += u64::from(mask.count_ones()) * u64::from(bytes);
-        self.counters.touch(mask, &self.scratch.address, bytes);
+        if self.environment.options.count_conflicts {
+            self.counters.touch(mask, &self.scratch.address, bytes);
+        }
         let words = bytes.div_ceil(4) as usize;
         if let Some(found) = self.uniform(mask, bytes, clip) {
             let allocation = &self.environment.memory.allocations()[found];
