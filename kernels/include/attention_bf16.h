@@ -61,7 +61,7 @@ struct Head {
     MEMBER Head(const bf16* tensor, u32 positions, u32 heads, u32 size, u32 batch, u32 head)
         : data(tensor + ((u64)batch * positions * heads + head) * size),
           stride(2 * heads * size),
-          bytes(positions * stride - 2 * head * size) {}
+          bytes(positions == 0 ? 0 : positions * stride - 2 * head * size) {}
 
     MEMBER Buffer buffer() const { return buffer_of(data, bytes); }
 };
