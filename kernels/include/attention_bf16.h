@@ -45,7 +45,7 @@ DEVICE void next_phase(T& value) {
 // Row of a block that a lane has in element `index` of its sums.
 DEVICE u32 row_of(u32 index) { return index / 4 * 8 + lane_of_wave() / BLOCK * 4 + index % 4; }
 
-// Rows of 32 bits in memory; what lies behind the last one reads as zeros.
+// So many bytes of memory; what lies behind them reads as zeros.
 DEVICE Buffer buffer_of(const void* data, u32 bytes) {
     return __builtin_amdgcn_make_buffer_rsrc((void*)data, 0, bytes, 0x27000);
 }
