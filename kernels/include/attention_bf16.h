@@ -45,7 +45,7 @@ DEVICE void next_phase(T& value) {
 // Row of a block that a lane has in element `index` of its sums.
 DEVICE u32 row_of(u32 index) { return index / 4 * 8 + lane_of_wave() / BLOCK * 4 + index % 4; }
 
-// Rows of 32 bits in memory; what lies behind the last one reads as zeros.
+// So many bytes of memory; what lies behind them reads as zeros.
 DEVICE Buffer buffer_of(const void* data, u32 bytes) {
     return __builtin_amdgcn_make_buffer_rsrc((void*)data, 0, bytes, 0x27000);
 }
@@ -61,7 +61,7 @@ struct Head {
     MEMBER Head(const bf16* tensor, u32 positions, u32 heads, u32 size, u32 batch, u32 head)
         : data(tensor + ((u64)batch * positions * heads + head) * size),
           stride(2 * heads * size),
-          bytes(positions * stride - 2 * head * size) {}
+          bytes(positions == 0 ? 0 : positions * stride - 2 * head * size) {}
 
     MEMBER Buffer buffer() const { return buffer_of(data, bytes); }
 };

@@ -28,9 +28,9 @@ enum Command {
 
 /// Run a kernel, exactly, and tell what is wrong with it
 ///
-/// An argument is a number (i32:5, u32:5, i64:5, u64:5, f32:0.5) or memory of so many
-/// elements: random, zeros, ones, ramp or blank (never written), as in random:bf16:1024
-/// with f32, f64, bf16, f16, i32, u32 or u8.
+/// An argument is a number (i32:5, u32:5, i64:5, u64:5, f32:0.5), a structure by its
+/// words (words:1,2,3), or memory of so many elements: random, zeros, ones, ramp or blank
+/// (never written), as in random:bf16:1024 with f32, f64, bf16, f16, i32, u32 or u8.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  cargo xtask sim run add.hsaco --grid 4 --workgroup 256 random:f32:1000 random:f32:1000 blank:f32:1000 u32:1000"

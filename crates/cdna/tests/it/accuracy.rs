@@ -16,6 +16,7 @@ use crate::support::{Args, assert_clean, snr};
 #[path = "../../../../tests/support/kernels.rs"]
 mod kernels;
 
+mod attention;
 mod fp8;
 mod gemm;
 mod rows;
@@ -252,6 +253,9 @@ fn every_kernel_is_accurate_and_gives_the_same_bits_ten_times() {
             }
         }
         vectors::casts(on, 1031);
+        for case in &attention::CASES[..attention::HEADS] {
+            attention::attention(on, case);
+        }
         // All others are launched by an operator: cairn-hip's conformance suite, which
         // checks them, lists those that are not.
         let ran = RAN.take();

@@ -99,6 +99,10 @@ fn what_cannot_be_run_has_one_error_with_the_next_step() {
             "sim::arguments: argument 4 is `u64:1000` of 8 bytes, and the kernel takes 4 -> it takes argument 1 (8 bytes, global_buffer), argument 2 (8 bytes, global_buffer), argument 3 (8 bytes, global_buffer), argument 4 (4 bytes, by_value)",
         ),
         (
+            told(|run| run.arguments[3] = "words:1,2".to_owned()),
+            "sim::arguments: argument 4 is `words:1,2` of 8 bytes, and the kernel takes 4 -> it takes argument 1 (8 bytes, global_buffer), argument 2 (8 bytes, global_buffer), argument 3 (8 bytes, global_buffer), argument 4 (4 bytes, by_value)",
+        ),
+        (
             told(|run| run.arguments.truncate(1)),
             "sim::arguments: 1 arguments, and kernel `add` takes 4 -> it takes argument 1 (8 bytes, global_buffer), argument 2 (8 bytes, global_buffer), argument 3 (8 bytes, global_buffer), argument 4 (4 bytes, by_value)",
         ),
@@ -175,6 +179,7 @@ fn a_kernel_or_argument_that_is_not_there_has_the_nearest() {
         ("randm:f32:4", "did you mean `random`?"),
         ("random:f33:4", "did you mean `f32`?"),
         ("u32:-1", "write a number as `u32:5`"),
+        ("words:1,", "write a number as `u32:5`"),
         (
             "random:f32:99999999999999999999",
             "write a number as `u32:5`",

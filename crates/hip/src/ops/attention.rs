@@ -65,8 +65,10 @@ fn tiled(sizes: &AttentionSizes, dtype: &str, scale: f64) -> Option<String> {
     let heads = (sizes.hq * sizes.d).max(sizes.hk * sizes.d);
     // A tile beyond the last position is still addressed.
     let bytes = (sizes.sq.max(sizes.sk) + TILE) * heads * 2;
-    let fits = dtype == "bf16" && bytes < 1 << 31 && scale > 0.0 && (scale as f32).is_normal();
-    fits.then_some(name)
+    let rows = size(sizes.b * sizes.hq * sizes.sq)?;
+    let fits = dtype == "bf16" && bytes < 1 << 31 && rows < 1 << 31;
+    // A largest score times a scale that is not positive is not the largest.
+    (fits && scale > 0.0 && (scale as f32).is_normal()).then_some(name)
 }
 
 /// Whether 16 bytes can be read at once from each of these.

@@ -58,16 +58,35 @@ fn sizes() -> Vec<Sizes> {
         Sizes { b: 1, sq: 4, sk: 9, hq: 2, hk: 1, d: 8, dv: 8, start: Some(0), ..plain },
         // The first two queries see nothing.
         Sizes { b: 1, sq: 4, sk: 6, hq: 2, hk: 2, d: 8, dv: 8, start: Some(-2), ..plain },
-        // Heads that matrix instructions take: several tiles of queries and of keys, whole and not.
+        Sizes { b: 0, sq: 4, sk: 4, hq: 2, hk: 2, d: 8, dv: 8, ..plain },
+        Sizes { b: 1, sq: 0, sk: 4, hq: 2, hk: 2, d: 8, dv: 8, ..plain },
+    ]
+}
+
+/// Heads that matrix instructions take, in bf16: several tiles of queries and of keys, whole
+/// and not.
+#[rustfmt::skip]
+fn tiled() -> Vec<Sizes> {
+    let plain = Sizes { b: 1, sq: 1, sk: 1, hq: 1, hk: 1, d: 64, dv: 64, causal: true, start: None };
+    vec![
         Sizes { b: 1, sq: 130, sk: 200, hq: 4, hk: 2, d: 128, dv: 128, ..plain },
         Sizes { b: 2, sq: 70, sk: 192, hq: 2, hk: 1, d: 96, dv: 96, causal: false, ..plain },
         Sizes { b: 1, sq: 33, sk: 131, hq: 2, hk: 2, d: 192, dv: 192, start: Some(75), ..plain },
         Sizes { b: 1, sq: 40, sk: 70, hq: 3, hk: 1, d: 192, dv: 128, causal: false, ..plain },
+        Sizes { b: 1, sq: 3, sk: 0, hq: 2, hk: 1, causal: false, ..plain },
+        Sizes { b: 1, sq: 0, sk: 3, hq: 2, hk: 1, ..plain },
         // No query of the first tile sees anything.
-        Sizes { b: 1, sq: 200, sk: 40, hq: 2, hk: 1, d: 64, dv: 64, start: Some(-140), ..plain },
-        Sizes { b: 0, sq: 4, sk: 4, hq: 2, hk: 2, d: 8, dv: 8, ..plain },
-        Sizes { b: 1, sq: 0, sk: 4, hq: 2, hk: 2, d: 8, dv: 8, ..plain },
+        Sizes { b: 1, sq: 200, sk: 40, hq: 2, hk: 1, start: Some(-140), ..plain },
     ]
+}
+
+/// The sizes that samples of a dtype have.
+fn sizes_for(dtype: DType) -> Vec<Sizes> {
+    let mut all = sizes();
+    if dtype == DType::BF16 {
+        all.extend(tiled());
+    }
+    all
 }
 
 impl Sizes {
@@ -123,7 +142,7 @@ fn attention(dtype: DType) -> Vec<Sample> {
         };
         Sample::new(sizes.name(), op, inputs)
     };
-    let mut samples: Vec<Sample> = sizes().iter().map(make).collect();
+    let mut samples: Vec<Sample> = sizes_for(dtype).iter().map(make).collect();
     // Scores far beyond what e^x can hold.
     let mut large = make(&sizes()[1]);
     large.name.push_str(" large");
@@ -160,7 +179,7 @@ fn attention_grad(dtype: DType) -> Vec<Sample> {
         };
         Sample::new(sizes.name(), op, inputs)
     };
-    let mut samples: Vec<Sample> = sizes().iter().map(make).collect();
+    let mut samples: Vec<Sample> = sizes_for(dtype).iter().map(make).collect();
     let first = make(&sizes()[1]);
     samples.extend(
         [Order::Transposed, Order::Sliced, Order::Broadcast].map(|order| first.ordered(order)),
