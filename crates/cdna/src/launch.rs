@@ -43,6 +43,8 @@ pub struct Options {
     pub threads: usize,
     /// Count LDS bank conflicts, and lines of memory.
     pub count_conflicts: bool,
+    /// Count the lines of memory that are touched, which the cycle model needs.
+    pub count_lines: bool,
     /// Most workgroups that are run, spread over the grid; the counts are scaled to
     /// all of it. 0: all run. What the others would write stays unwritten.
     pub sample: u64,
@@ -57,6 +59,7 @@ impl Default for Options {
             seed: 0,
             threads: 1,
             count_conflicts: true,
+            count_lines: true,
             sample: 0,
         }
     }
@@ -197,7 +200,11 @@ impl Launch<'_> {
             object_base: self.loaded.base,
             private_words: private.div_ceil(4),
             races,
-            lines: Lines::new(memory.allocations().len()),
+            lines: Lines::new(if options.count_lines {
+                memory.allocations().len()
+            } else {
+                0
+            }),
             wide_atomics: Mutex::new(()),
             kernarg,
             packet,

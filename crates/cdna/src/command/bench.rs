@@ -114,6 +114,7 @@ impl Product {
         options.matrix = mode;
         options.checks = checks;
         options.count_conflicts = checks != Checks::NONE;
+        options.count_lines = options.count_conflicts;
         let launch = Launch {
             loaded,
             program,

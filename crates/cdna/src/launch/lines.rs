@@ -17,6 +17,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
+    /// For so many allocations; with none nothing is noted.
     pub(crate) fn new(allocations: usize) -> Self {
         Self {
             touched: (0..allocations).map(|_| OnceLock::new()).collect(),
@@ -55,6 +56,9 @@ impl Lines {
         address: &[u64; 64],
         bytes: u64,
     ) {
+        if self.touched.is_empty() {
+            return;
+        }
         let (mut start, mut end) = (0, 0);
         let mut left = mask;
         while left != 0 {

@@ -35,7 +35,7 @@ pub struct Allocation {
 
 impl Allocation {
     /// `None` when this machine has no memory for it.
-    pub(super) fn new(base: u64, bytes: u64, name: &str, poison: u32) -> Option<Self> {
+    pub(crate) fn new(base: u64, bytes: u64, name: &str, poison: u32) -> Option<Self> {
         let words = usize::try_from(bytes).ok()?.div_ceil(4);
         let poison = |at| AtomicU32::new(poison.wrapping_mul(at as u32 | 1));
         Some(Self {
