@@ -159,8 +159,8 @@ fn measure(
 }
 
 fn row(span: Span, product: &Product) -> Row {
-    let on_matrix_units =
-        span.kernel.contains("bf16") && (span.op == "matmul" || span.op.starts_with("attention"));
+    let on_matrix_units = span.kernel.contains("bf16")
+        && (span.op.ends_with("matmul") || span.op.starts_with("attention"));
     let peak = if on_matrix_units {
         product.peak_matrix_16()
     } else {

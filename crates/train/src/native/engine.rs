@@ -65,7 +65,10 @@ pub struct StepInputs {
 }
 
 /// Compiles a graph in the form that the device is best with.
-fn compile(
+///
+/// # Errors
+/// When an operator has no kernel.
+pub fn compile(
     graph: Graph,
     dispatcher: &Dispatcher,
     options: ProgramOptions,

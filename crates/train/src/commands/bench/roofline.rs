@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::super::Context;
 use crate::error::TrainError;
-use crate::native::convert;
 use crate::native::place::Place;
+use crate::native::{convert, engine};
 
 /// Where the operators of the layer are.
 const LAYER: &str = "layers.0.";
@@ -50,7 +50,7 @@ pub(super) fn run(
     let device = request::Device::Hip(device.clone());
     let place = Place::open(&device, context.isa, context.threads)?;
     let graph = training::loss_and_gradients(&model, &step, false)?;
-    let mut program = Program::compile(graph, &place.dispatcher, ProgramOptions::default())?;
+    let mut program = engine::compile(graph, &place.dispatcher, ProgramOptions::default())?;
     let mut store = leaves(&program)?;
     let pool =
         Pool::new(context.threads).map_err(|error| TrainError::Internal(error.to_string()))?;
