@@ -5,9 +5,9 @@
 // A negative target is ignored; one outside the vocabulary stops the kernel
 // with a trap.
 //
-// The loss reads logits once. So does the gradient up to 65536 of them, which
-// stay in registers, where the vocabulary is a multiple of 8; what is beyond is
-// read a second time.
+// The loss reads logits once. So does the gradient up to 113664 of them, of
+// which 98304 stay in registers and the others in LDS, where the vocabulary is
+// a multiple of 8; what is beyond is read a second time.
 //
 // kernels:  cross_entropy_loss
 // computes: the loss of one token; one workgroup per token
@@ -19,8 +19,8 @@
 // computes: the loss of one token and dloss ((1 + 2 z lse) softmax - onehot(target)), which may lie
 //           where the logits do; one workgroup per token
 // tiles:    1 token, 16 waves x 512 logits at a time
-// lds:      [0, 64) parts of the waves
-// limit:    workgroup 1024, vgprs 128, sgprs 104, lds 64
+// lds:      [0, 61440) logits, [61440, 61504) parts of the waves
+// limit:    workgroup 1024, vgprs 128, sgprs 104, lds 61504
 //
 // kernels:  cross_entropy_sum
 // computes: the sum of the tokens' losses and the number of those that count; one workgroup
@@ -33,8 +33,8 @@
 #include "vector.h"
 
 constexpr u32 WAVES = 16;
-// Blocks of a wave that stay in registers.
-constexpr u32 HELD = 8;
+// Blocks of a wave that stay in registers, and of all waves that stay in LDS.
+constexpr u32 HELD = 12, STORED = 30;
 // Below every logit, and finite: differences of two are no NaN.
 constexpr f32 LEAST = -3.4028234663852886e38f;
 
@@ -64,10 +64,10 @@ DEVICE Token token_of(Online seen, const f32* logits, u32 target, f32 z_loss) {
     return {lse, lse - chosen + z_loss * lse * lse};
 }
 
-// Calls body(first, here) for the blocks of this wave from a number on.
+// Calls body(first, here) for the blocks of this wave, from a block of all on.
 template <typename Move, typename Body>
 DEVICE void blocks(u32 from, u32 count, Body body) {
-    for (u32 first = (from * WAVES + wave_of_workgroup()) * Move::COUNT; first < count; first += WAVES * Move::COUNT) {
+    for (u32 first = (from + wave_of_workgroup()) * Move::COUNT; first < count; first += WAVES * Move::COUNT) {
         body(first, smaller(Move::COUNT, count - first));
     }
 }
@@ -100,8 +100,14 @@ cross_entropy_loss(const f32* logits, const i32* targets, f32* losses, u32 vocab
     }
 }
 
-// `STEPS` blocks of each wave stay in registers.
-template <typename Move, u32 STEPS, typename T>
+// What a lane keeps in LDS of a block, for itself alone.
+DEVICE SHARED_SPACE f32x4* place_of(u32 block) {
+    SHARED f32x4 logits[STORED * 2 * WAVE];
+    return (SHARED_SPACE f32x4*)logits + block * 2 * WAVE + lane_of_wave();
+}
+
+// `STEPS` blocks of each wave stay in registers, then so many of all in LDS.
+template <typename Move, u32 STEPS, u32 STORED, typename T>
 DEVICE void gradient_row(const f32* own, T* out, f32* loss, u32 target, f32 factor, u32 vocabulary, f32 z_loss) {
     decltype(widen(Move::load(own, 0))) kept[STEPS == 0 ? 1 : STEPS];
     auto held = [&](auto body) {
@@ -113,10 +119,27 @@ DEVICE void gradient_row(const f32* own, T* out, f32* loss, u32 target, f32 fact
             }
         }
     };
+    auto stored = [&](auto body) {
+        for (u32 block = wave_of_workgroup(); block < STORED; block += WAVES) {
+            u32 first = (STEPS * WAVES + block) * Move::COUNT;
+            if (first < vocabulary) {
+                body(place_of(block), first, smaller(Move::COUNT, vocabulary - first));
+            }
+        }
+    };
+    constexpr u32 REST = STEPS * WAVES + STORED;
     Online seen;
     held([&](u32 step, u32 first, u32 here) { kept[step] = widen(Move::load(own + first, here, NOTHING)); });
     held([&](u32 step, u32, u32) { seen.add(kept[step]); });
-    blocks<Move>(STEPS, vocabulary, [&](u32 first, u32 here) { seen.add(Move::load(own + first, here, NOTHING)); });
+    if constexpr (STORED > 0) {
+        stored([&](SHARED_SPACE f32x4* place, u32 first, u32 here) {
+            f32x8 logits = Move::load(own + first, here, NOTHING);
+            place[0] = __builtin_shufflevector(logits, logits, 0, 1, 2, 3);
+            place[WAVE] = __builtin_shufflevector(logits, logits, 4, 5, 6, 7);
+            seen.add(logits);
+        });
+    }
+    blocks<Move>(REST, vocabulary, [&](u32 first, u32 here) { seen.add(Move::load(own + first, here, NOTHING)); });
     // The gradient may overwrite the logits: all lanes have read theirs.
     Token token = token_of(seen, own, target, z_loss);
     if (lane_of_workgroup() == 0) {
@@ -136,7 +159,12 @@ DEVICE void gradient_row(const f32* own, T* out, f32* loss, u32 target, f32 fact
         Move::store(out + first, factor * value, here);
     };
     held([&](u32 step, u32 first, u32 here) { write(first, here, kept[step]); });
-    blocks<Move>(STEPS, vocabulary, [&](u32 first, u32 here) { write(first, here, Move::load(own + first, here)); });
+    if constexpr (STORED > 0) {
+        stored([&](SHARED_SPACE f32x4* place, u32 first, u32 here) {
+            write(first, here, __builtin_shufflevector(place[0], place[WAVE], 0, 1, 2, 3, 4, 5, 6, 7));
+        });
+    }
+    blocks<Move>(REST, vocabulary, [&](u32 first, u32 here) { write(first, here, Move::load(own + first, here)); });
 }
 
 template <typename T>
@@ -150,9 +178,9 @@ DEVICE void gradient(const f32* logits, const i32* targets, const f32* of_loss, 
     bool whole = vocabulary % aligned_count<f32, T>() == 0;
     if (counts(target, vocabulary)) {
         if (whole) {
-            gradient_row<Wide<Order::Halves>, HELD>(own, out, loss, (u32)target, factor, vocabulary, z_loss);
+            gradient_row<Wide<Order::Halves>, HELD, STORED>(own, out, loss, (u32)target, factor, vocabulary, z_loss);
         } else {
-            gradient_row<Single, 0>(own, out, loss, (u32)target, factor, vocabulary, z_loss);
+            gradient_row<Single, 0, 0>(own, out, loss, (u32)target, factor, vocabulary, z_loss);
         }
         return;
     }

@@ -297,13 +297,18 @@ fn others() -> Vec<Row> {
             ];
             vec![sample(CacheWrite {}, inputs)]
         }),
-        // Two steps of a workgroup and a part, and more logits than registers hold.
+        // Two steps of a workgroup and a part, more logits than registers hold, and more than
+        // LDS holds then.
         Row::new("cross_entropy_with_grad", |dtype| {
             let make = |vocabulary: usize| {
                 let inputs = vec![
                     SampleInput::normal(dtype, [3, 8]),
                     SampleInput::new(dtype, [vocabulary, 8], Content::Normal(0.7)),
-                    SampleInput::new(DType::I32, [3], Content::Values(vec![5.0, -1.0, 8191.0])),
+                    SampleInput::new(
+                        DType::I32,
+                        [3],
+                        Content::Values(vec![5.0, -1.0, vocabulary as f64 - 9.0]),
+                    ),
                     SampleInput::new(DType::F32, [], Content::Values(vec![0.375])),
                 ];
                 let config = CrossEntropyConfig {
@@ -319,7 +324,7 @@ fn others() -> Vec<Row> {
                     inputs,
                 )
             };
-            vec![make(16392), make(66056)]
+            vec![make(16392), make(107_016), make(114_184)]
         })
         .rounds_inside(),
     ]
