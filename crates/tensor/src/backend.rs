@@ -268,7 +268,7 @@ impl Dispatcher {
         self.backends.first()?.memory()
     }
 
-    /// Whether graphs are to go through [`cairn_graph::passes::fuse_products`].
+    /// Whether graphs are to go through [`cairn_graph::passes::fuse_products()`].
     #[must_use]
     pub fn fuses_products(&self) -> bool {
         self.backends

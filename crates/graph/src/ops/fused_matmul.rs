@@ -14,7 +14,7 @@ use crate::types::{Shape, TensorType};
 /// Shapes and dtypes: `a` and `b` as [`MatMul`] has them, `bias: [n]` and `residual` like
 /// `c` in `out_dtype`, in this order after `a` and `b`. Everything is computed in f32 (f64
 /// for f64) and rounded once, where separate operators round after each step; so it is made
-/// by a pass for backends that want it, see [`crate::passes::fuse_products`]. Determinism
+/// by a pass for backends that want it, see [`crate::passes::fuse_products()`]. Determinism
 /// and the order of sums are those of [`MatMul`]. Gradient: that of the separate operators,
 /// with the sum before the activation computed again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
